@@ -33,6 +33,15 @@ Reason read_dot(ModifierReader& reader, Instruction& i) {
   return reader.finish();
 }
 
+// Reads the types of the result and of both packed sources, which are the same, as in vabsdiff4.u32.u32.u32.add.
+Reason read_distances(ModifierReader& reader, Instruction& i) {
+  for (int number = 0; number < 3; ++number) {
+    if (!reader.take_type(info(i.opcode).types, i.type)) return kUnsupported;
+  }
+  i.adds_up = reader.take(".add");
+  return reader.finish();
+}
+
 bool take_shift(ModifierReader& reader, Instruction& i) {
   const bool left = reader.take(".l");
   if (!left && !reader.take(".r")) return false;
@@ -114,6 +123,7 @@ const std::span<const ArithmeticForm> kArithmeticForms = kForms;
 Reason read_arithmetic(ModifierReader& reader, Instruction& i) {
   const OpcodeInfo& row = info(i.opcode);
   if (row.modifiers == Modifiers::dot) return read_dot(reader, i);
+  if (row.modifiers == Modifiers::distances) return read_distances(reader, i);
   if (row.modifiers == Modifiers::dot_of_halves) {
     const bool half = reader.take(kMulModeNames, i.mul) && i.mul != MulMode::wide;
     return half ? read_dot(reader, i) : kUnsupported;

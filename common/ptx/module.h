@@ -157,6 +157,7 @@ struct Instruction {
   bool carry_in = false;      // addc, subc, madc: the carry flag is the last source
   bool carry_out = false;     // .cc: the carry flag is the second result
   bool wrap = false;          // bmsk.wrap, szext.wrap
+  bool adds_up = false;       // vabsdiff2.add, vabsdiff4.add
   bool non_coherent = false;  // ld.global.nc
   bool is_volatile = false;   // also .relaxed, .acquire, .release: the instruction must not be moved
   bool is_relaxed = false;    // ld, st: .relaxed

@@ -122,6 +122,8 @@ std::string modifiers_text(Modifiers modifiers) {
       return "the types of both factors";
     case Modifiers::dot_of_halves:
       return "`.lo .hi`, the types of both factors";
+    case Modifiers::distances:
+      return "the types of result and sources, `.add`";
     default:
       break;
   }

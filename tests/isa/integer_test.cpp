@@ -416,6 +416,28 @@ ROW_TEST(Dp2a, AddsTwoProducts) {
   expect_dot("dp2a.hi", 2, 2);
 }
 
+// Tests the distances of packed numbers of so many bits: the numbers of a and b, as they lie, or their sum and c.
+void expect_distances(const std::string& name, int bits) {
+  const std::vector<Values> values = sample_tuples({Kind::u32, Kind::u32, Kind::u32}, kIntegerSamples);
+  for (const bool adds_up : {false, true}) {
+    const std::string form = fmt::format("{}.u32.u32.u32{} =r, $r, $r, $r", name, adds_up ? ".add" : "");
+    expect_lanes(form, values, [&](std::size_t i) {
+      const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
+      std::uint64_t sum = values[2][i], packed = 0;
+      for (int at = 0; at < 32; at += bits) {
+        const auto x = static_cast<std::int64_t>(values[0][i] >> at & mask);
+        const auto y = static_cast<std::int64_t>(values[1][i] >> at & mask);
+        const auto apart = static_cast<std::uint64_t>(std::abs(x - y));
+        sum += apart;
+        packed |= apart << at;
+      }
+      return (adds_up ? sum : packed) & 0xffffffff;
+    });
+  }
+}
+ROW_TEST(Vabsdiff2, TakesDistancesOfHalves) { expect_distances("vabsdiff2", 16); }
+ROW_TEST(Vabsdiff4, TakesDistancesOfBytes) { expect_distances("vabsdiff4", 8); }
+
 // Bits beyond 31 are dropped; .wrap takes position and width modulo 32.
 ROW_TEST(Bmsk, OnesFromABitOn) {
   EXPECT_EQ(execute("bmsk.clamp.b32 =r, $r, $r", {{0, 4, 28, 5, 32, 0, 31, 40}, {0, 3, 8, 0, 1, 32, 1, 40}}),

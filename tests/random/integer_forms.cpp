@@ -238,6 +238,26 @@ void add_dots(Adder& add) {
   }
 }
 
+// Distances of packed unsigned numbers: packed, or added to the third source.
+void add_distances(Adder& add) {
+  const std::vector<Kind> three(3, Kind::b32);
+  const std::vector<std::string> numbers(3, "b32");
+  for (const int bits : {16, 8}) {
+    for (const bool adds_up : {false, true}) {
+      const std::string name = std::string(bits == 16 ? "vabsdiff2" : "vabsdiff4") + ".u32.u32.u32";
+      add.bits(name + (adds_up ? ".add" : ""), {Kind::b32}, three, numbers, [bits, adds_up](const Bits* s, Bits* r) {
+        Wide sum = adds_up ? static_cast<Wide>(s[2]) : Wide{0};
+        for (int at = 0; at < 32; at += bits) {
+          const Wide x = value_of(s[0] >> at, {"", bits, false}), y = value_of(s[1] >> at, {"", bits, false});
+          const Wide apart = x < y ? y - x : x - y;
+          sum += adds_up ? apart : apart << at;
+        }
+        r[0] = low_bits(sum, 32);
+      });
+    }
+  }
+}
+
 void add_any_logic(Adder& add) {
   add.bits("lop3.b32", {Kind::b32}, std::vector<Kind>(4, Kind::b32), {"b32", "b32", "b32", "u8"},
            [](const Bits* s, Bits* r) {
@@ -369,6 +389,7 @@ void add_integer_forms(std::vector<Form>& out) {
   for (const IntegerType& type : {kU32, kS32, kU64, kS64}) add_bit_searches(add, type);
   for (const IntegerType& type : {kU32, kS32}) add_24_bit_products(add, type);
   add_dots(add);
+  add_distances(add);
   add_any_logic(add);
   add_permutations(add);
   for (const int n : {16, 32, 64}) add_shifts(add, n);

@@ -93,7 +93,8 @@ enum class Modifiers : std::uint8_t {
   find,           // .shiftamt
   permute,        // a mode after the type
   dot,            // the types of both factors
-  dot_of_halves   // which half, and the types of both factors
+  dot_of_halves,  // which half, and the types of both factors
+  distances       // the types of result and both sources, .add
 };
 
 // Cost class of arithmetic, on chips and on the host: rows of costs.def.

@@ -49,8 +49,8 @@ void every_arithmetic_form(const Visit& visit) {
     const OpcodeInfo& row = info(opcode);
     const std::string name(row.mnemonic);
     // every_integer_form() visits these: their operands have another shape.
-    const bool of_other_shape =
-        name == "shf" || name == "lop3" || name == "dp4a" || name == "dp2a" || name == "bmsk" || name == "szext";
+    const bool of_other_shape = name == "shf" || name == "lop3" || name == "dp4a" || name == "dp2a" || name == "bmsk" ||
+                                name == "szext" || name.starts_with("vabsdiff");
     if (row.form != Form::alu || of_other_shape) continue;
     const bool multiplies = name == "mul" || name == "mad" || name == "mul24" || name == "mad24";
     for (const auto& [type, unused] : kRegisterOf) {
@@ -78,6 +78,11 @@ void every_integer_form(const Visit& visit) {
       for (const char* name : {"dp4a", "dp2a", "dp2a.lo", "dp2a.hi", "dp4a.lo"}) {
         visit(fmt::format("{}.{}.{} %r1, %r2, %r3, %r4;", name, a, b));
       }
+    }
+  }
+  for (const char* name : {"vabsdiff2", "vabsdiff4"}) {
+    for (const char* types : {"", ".u32", ".u32.u32", ".u32.u32.u32", ".s32.u32.u32", ".u32.s32.u32", ".u32.u32.s32"}) {
+      for (const char* rest : {"", ".add", ".sat"}) visit(fmt::format("{}{}{} %r1, %r2, %r3, %r4;", name, types, rest));
     }
   }
   for (const char* type : {"u16", "u32", "s32", "u64", "s64", "b32"}) {

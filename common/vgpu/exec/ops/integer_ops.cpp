@@ -1,4 +1,5 @@
-// Special cases of integer operations: sums of packed products, permutations by mode, saturation, 24-bit factors.
+// Special cases of integer operations: sums of packed products, distances of packed numbers, permutations by mode,
+// saturation, 24-bit factors.
 #include <algorithm>
 #include <cstdint>
 
@@ -34,6 +35,18 @@ std::uint32_t dot(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
     c += static_cast<std::uint32_t>(x) * static_cast<std::uint32_t>(y);
   }
   return c;
+}
+
+// Returns the distances between the packed unsigned numbers of a and b, of so many bits each: packed, or added to c.
+template <int bits, bool adds_up>
+std::uint32_t distances(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  constexpr std::uint32_t kMask = (1u << bits) - 1;
+  std::uint32_t out = adds_up ? c : 0;
+  for (int at = 0; at < 32; at += bits) {
+    const std::uint32_t x = a >> at & kMask, y = b >> at & kMask, apart = x > y ? x - y : y - x;
+    out += adds_up ? apart : apart << at;
+  }
+  return out;
 }
 
 template <class SignedA, class UnsignedA, int count, int first_b>
@@ -174,6 +187,10 @@ Handler integer_handler(const Instruction& in) {
     case Opcode::Dp2a:
       return in.mul == MulMode::hi ? dot_handler<std::int16_t, std::uint16_t, 2, 2>(in)
                                    : dot_handler<std::int16_t, std::uint16_t, 2, 0>(in);
+    case Opcode::Vabsdiff2:
+      return in.adds_up ? op_words<distances<16, true>> : op_words<distances<16, false>>;
+    case Opcode::Vabsdiff4:
+      return in.adds_up ? op_words<distances<8, true>> : op_words<distances<8, false>>;
     case Opcode::Prmt:
       return permute_handler(in.permute);
     case Opcode::Bfind:

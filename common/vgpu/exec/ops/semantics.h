@@ -164,6 +164,8 @@ struct Sad {  // |a - b| + c
 // Empty: integer_ops.cpp has the handlers of these operations.
 struct Dp2a {};
 struct Dp4a {};
+struct Vabsdiff2 {};
+struct Vabsdiff4 {};
 struct Mul24 {};
 struct Mad24 {};
 struct Copysign {  // copysign.f32 d, a, b: the sign of a, the magnitude of b
