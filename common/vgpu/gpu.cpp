@@ -72,6 +72,9 @@ Gpu::~Gpu() = default;
 Status Gpu::load(ptx::Module module, std::string source_name, std::string source_path) {
   memory_.release_all(Memory::Region::globals);
   memory_.release_all(Memory::Region::constants);
+  for (const auto& loaded : modules_) {
+    for (const int id : loaded->managed) memory_.release(id);
+  }
   modules_.clear();
   loaded_ = nullptr;
   module_ = nullptr;
@@ -127,6 +130,7 @@ Status Gpu::place_variables(Loaded& loaded) {
       error.file = source_path_;
       return error;
     }
+    if (variable.is_managed) loaded.managed.push_back(*id);
     const Buffer& buffer = memory_.buffer(*id);
     loaded.addresses[variable.name] = buffer.address;
     std::copy_n(variable.initial.begin(), std::min<std::size_t>(variable.initial.size(), buffer.size_bytes),

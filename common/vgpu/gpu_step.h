@@ -29,6 +29,7 @@ struct Gpu::Kernel {
 struct Gpu::Loaded {
   ptx::Module module;
   std::map<std::string, std::uint64_t> addresses;    // by name of a module variable
+  std::vector<int> managed;                          // buffers of variables that lie among those of the host
   bool points_to_constants = false;                  // the module has generic pointers to constant memory
   std::map<std::string, ProgramSchedule> schedules;  // by mangled kernel name
 };
