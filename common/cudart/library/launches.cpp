@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "common/cudart/library/graphs.h"
 #include "common/cudart/library/runtime.h"
 
 using namespace roofwalk::cudart;
@@ -20,7 +21,8 @@ thread_local std::vector<CallConfiguration> configurations;
 
 HostModule* module_of(void** handle) { return reinterpret_cast<HostModule*>(handle); }
 
-cudaError_t launch(HostKernel& kernel, const CallConfiguration& how, void** arguments) {
+// What is sent to launch the kernel.
+cudaError_t message_of(const HostKernel& kernel, const CallConfiguration& how, void** arguments, std::string& payload) {
   const std::size_t shared_bytes = kernel.figures.static_shared_bytes + how.shared_bytes;
   if (shared_bytes > kPlainSharedBytes && how.shared_bytes > static_cast<std::size_t>(kernel.opted_dynamic_bytes))
     return cudaErrorInvalidValue;
@@ -31,27 +33,45 @@ cudaError_t launch(HostKernel& kernel, const CallConfiguration& how, void** argu
   std::copy_n(block, 3, asked.block);
   asked.dynamic_shared_bytes = static_cast<std::uint32_t>(how.shared_bytes);
   asked.is_cooperative = how.is_cooperative ? 1 : 0;
-  std::string payload(bytes_of(asked));
+  payload = bytes_of(asked);
   payload.resize(sizeof asked + kernel.figures.parameter_bytes);
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
     const ParameterPlace& place = kernel.parameters[i];
     std::memcpy(payload.data() + sizeof asked + place.offset_bytes, arguments[i], place.size_bytes);
   }
-  return ask_to_run(Call::launch, payload);
+  return cudaSuccess;
 }
 
-cudaError_t launch(const void* stub, const CallConfiguration& how, void** arguments) {
-  const Lock lock(runtime().mutex);
+cudaError_t message_of(const void* stub, const CallConfiguration& how, void** arguments, std::string& payload) {
   if (const cudaError_t error = ready(); error != cudaSuccess) return error;
   HostKernel* const kernel = find_kernel(stub);
   if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
   if (const cudaError_t error = load(*kernel); error != cudaSuccess) return error;
   if (!is_stream(how.stream)) return cudaErrorInvalidResourceHandle;
   if (arguments == nullptr && !kernel->parameters.empty()) return cudaErrorInvalidValue;
-  return launch(*kernel, how, arguments);
+  return message_of(*kernel, how, arguments, payload);
+}
+
+cudaError_t launch(const void* stub, const CallConfiguration& how, void** arguments) {
+  const Lock lock(runtime().mutex);
+  std::string payload;
+  if (const cudaError_t error = message_of(stub, how, arguments, payload); error != cudaSuccess) return error;
+  if (!captures(how.stream)) return ask_to_run(Call::launch, payload);
+  return capture(how.stream, cudaGraphNodeTypeKernel, [payload] { return ask_to_run(Call::launch, payload); });
 }
 
 }  // namespace
+
+namespace roofwalk::cudart {
+
+cudaError_t work_of_launch(const void* stub, const CallConfiguration& how, void** arguments, Work& work) {
+  std::string payload;
+  const cudaError_t error = message_of(stub, how, arguments, payload);
+  if (error == cudaSuccess) work = [payload] { return ask_to_run(Call::launch, payload); };
+  return error;
+}
+
+}  // namespace roofwalk::cudart
 
 extern "C" {
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "common/cudart/library/graphs.h"
 #include "common/cudart/library/memory.h"
 #include "common/cudart/library/runtime.h"
 
@@ -268,31 +269,35 @@ cudaError_t cudaMemAdvise(const void* pointer, std::size_t size_bytes, cudaMemor
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t size_bytes, cudaMemcpyKind kind) {
   return result(copy(to, from, size_bytes, kind));
 }
-cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t size_bytes, cudaMemcpyKind kind, cudaStream_t) {
-  return result(copy(to, from, size_bytes, kind));
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t size_bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream) {
+  return result(in_stream(stream, cudaGraphNodeTypeMemcpy, [=] { return copy(to, from, size_bytes, kind); }));
 }
 cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch_bytes, const void* from, std::size_t from_pitch_bytes,
                          std::size_t width_bytes, std::size_t height, cudaMemcpyKind kind) {
   return result(copy_rows(to, from, {to_pitch_bytes, from_pitch_bytes, width_bytes, height}, kind));
 }
 cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch_bytes, const void* from, std::size_t from_pitch_bytes,
-                              std::size_t width_bytes, std::size_t height, cudaMemcpyKind kind, cudaStream_t) {
-  return cudaMemcpy2D(to, to_pitch_bytes, from, from_pitch_bytes, width_bytes, height, kind);
+                              std::size_t width_bytes, std::size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
+  return result(in_stream(stream, cudaGraphNodeTypeMemcpy, [=] {
+    return cudaMemcpy2D(to, to_pitch_bytes, from, from_pitch_bytes, width_bytes, height, kind);
+  }));
 }
 
 cudaError_t cudaMemset(void* address, int value, std::size_t size_bytes) {
   return result(fill(address, size_bytes, value, size_bytes, 1));
 }
-cudaError_t cudaMemsetAsync(void* address, int value, std::size_t size_bytes, cudaStream_t) {
-  return cudaMemset(address, value, size_bytes);
+cudaError_t cudaMemsetAsync(void* address, int value, std::size_t size_bytes, cudaStream_t stream) {
+  return result(in_stream(stream, cudaGraphNodeTypeMemset, [=] { return cudaMemset(address, value, size_bytes); }));
 }
 cudaError_t cudaMemset2D(void* address, std::size_t pitch_bytes, int value, std::size_t width_bytes,
                          std::size_t height) {
   return result(fill(address, pitch_bytes, value, width_bytes, height));
 }
 cudaError_t cudaMemset2DAsync(void* address, std::size_t pitch_bytes, int value, std::size_t width_bytes,
-                              std::size_t height, cudaStream_t) {
-  return cudaMemset2D(address, pitch_bytes, value, width_bytes, height);
+                              std::size_t height, cudaStream_t stream) {
+  return result(in_stream(stream, cudaGraphNodeTypeMemset,
+                          [=] { return cudaMemset2D(address, pitch_bytes, value, width_bytes, height); }));
 }
 
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t size_bytes, std::size_t offset_bytes,
@@ -302,8 +307,9 @@ cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t
   return result(error != cudaSuccess ? error : copy(address, from, size_bytes, kind));
 }
 cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, std::size_t size_bytes,
-                                    std::size_t offset_bytes, cudaMemcpyKind kind, cudaStream_t) {
-  return cudaMemcpyToSymbol(symbol, from, size_bytes, offset_bytes, kind);
+                                    std::size_t offset_bytes, cudaMemcpyKind kind, cudaStream_t stream) {
+  return result(in_stream(stream, cudaGraphNodeTypeMemcpy,
+                          [=] { return cudaMemcpyToSymbol(symbol, from, size_bytes, offset_bytes, kind); }));
 }
 cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t size_bytes, std::size_t offset_bytes,
                                  cudaMemcpyKind kind) {
@@ -312,8 +318,9 @@ cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t size_
   return result(error != cudaSuccess ? error : copy(to, address, size_bytes, kind));
 }
 cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, std::size_t size_bytes, std::size_t offset_bytes,
-                                      cudaMemcpyKind kind, cudaStream_t) {
-  return cudaMemcpyFromSymbol(to, symbol, size_bytes, offset_bytes, kind);
+                                      cudaMemcpyKind kind, cudaStream_t stream) {
+  return result(in_stream(stream, cudaGraphNodeTypeMemcpy,
+                          [=] { return cudaMemcpyFromSymbol(to, symbol, size_bytes, offset_bytes, kind); }));
 }
 cudaError_t cudaGetSymbolAddress(void** out, const void* symbol) {
   if (out == nullptr) return result(cudaErrorInvalidValue);

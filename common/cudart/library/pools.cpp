@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "common/cudart/library/graphs.h"
 #include "common/cudart/library/memory.h"
 #include "common/cudart/library/runtime.h"
 
@@ -174,6 +175,8 @@ cudaError_t cudaMallocFromPoolAsync(void** out, std::size_t size_bytes, cudaMemP
   const Lock lock(runtime().mutex);
   if (const cudaError_t error = ready_with(pool); error != cudaSuccess) return result(error);
   if (!is_stream(stream)) return result(cudaErrorInvalidResourceHandle);
+  // What a graph allocates is there from the beginning, and stays.
+  if (captures(stream)) capture(stream, cudaGraphNodeTypeMemAlloc, {});
   return result(take(out, size_bytes, *own(pool)));
 }
 cudaError_t cudaMallocAsync(void** out, std::size_t size_bytes, cudaStream_t stream) {
@@ -184,6 +187,7 @@ cudaError_t cudaFreeAsync(void* address, cudaStream_t stream) {
   const Lock lock(runtime().mutex);
   if (const cudaError_t error = ready(); error != cudaSuccess) return result(error);
   if (!is_stream(stream)) return result(cudaErrorInvalidResourceHandle);
+  if (captures(stream)) return result(capture(stream, cudaGraphNodeTypeMemFree, {}));
   return cudaFree(address);
 }
 

@@ -2,6 +2,7 @@
 // an event has the modelled time at which it was recorded.
 #include <utility>
 
+#include "common/cudart/library/graphs.h"
 #include "common/cudart/library/runtime.h"
 
 using namespace roofwalk::cudart;
@@ -52,6 +53,23 @@ cudaError_t ready_to_call(cudaStream_t stream, const void* function) {
   return error == cudaSuccess && function == nullptr ? cudaErrorInvalidValue : error;
 }
 
+template <class Function>
+bool is_captured(cudaStream_t stream, Function function) {
+  const Lock lock(runtime().mutex);
+  if (!captures(stream)) return false;
+  capture(stream, cudaGraphNodeTypeHost, [function] {
+    function();
+    return cudaSuccess;
+  });
+  return true;
+}
+
+void record(cudaEvent_t event) {
+  if (!runtime().events.contains(event)) return;
+  own(event)->is_recorded = true;
+  own(event)->at_ns = runtime().now_ns;
+}
+
 }  // namespace
 
 namespace roofwalk::cudart {
@@ -79,13 +97,15 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   const Lock lock(runtime().mutex);
   if (const cudaError_t error = ready_with(stream); error != cudaSuccess) return result(error);
   if (is_default(stream)) return result(cudaErrorInvalidResourceHandle);
+  forget_captures(stream);
   runtime().streams.erase(stream);
   delete own(stream);
   return cudaSuccess;
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   const Lock lock(runtime().mutex);
-  return result(ready_with(stream));
+  const cudaError_t error = ready_with(stream);
+  return result(error == cudaSuccess && captures(stream) ? cudaErrorStreamCaptureUnsupported : error);
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* out) {
@@ -102,17 +122,12 @@ cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* out) {
   *out = is_default(stream) ? 0 : own(stream)->priority;
   return cudaSuccess;
 }
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* out) {
-  const Lock lock(runtime().mutex);
-  if (const cudaError_t error = ready_with(stream); error != cudaSuccess) return result(error);
-  if (out == nullptr) return result(cudaErrorInvalidValue);
-  *out = cudaStreamCaptureStatusNone;
-  return cudaSuccess;
-}
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   const Lock lock(runtime().mutex);
-  const cudaError_t error = ready_with(stream);
-  return result(error != cudaSuccess ? error : ready_with(event));
+  if (const cudaError_t error = ready_with(stream); error != cudaSuccess) return result(error);
+  if (const cudaError_t error = ready_with(event); error != cudaSuccess) return result(error);
+  wait_for_captured(stream, event);
+  return cudaSuccess;
 }
 cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* out) {
   const Lock lock(runtime().mutex);
@@ -163,6 +178,7 @@ cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
   if (const cudaError_t error = ready_to_call(stream, reinterpret_cast<const void*>(function)); error != cudaSuccess)
     return result(error);
+  if (is_captured(stream, [=] { function(data); })) return cudaSuccess;
   function(data);
   return cudaSuccess;
 }
@@ -170,6 +186,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t func
   if (const cudaError_t error = ready_to_call(stream, reinterpret_cast<const void*>(function)); error != cudaSuccess)
     return result(error);
   if (flags != 0) return result(cudaErrorInvalidValue);
+  if (is_captured(stream, [=] { function(stream, cudaSuccess, data); })) return cudaSuccess;
   function(stream, cudaSuccess, data);
   return cudaSuccess;
 }
@@ -203,8 +220,14 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   const Lock lock(runtime().mutex);
   if (const cudaError_t error = ready_with(event); error != cudaSuccess) return result(error);
   if (!is_stream(stream)) return result(cudaErrorInvalidResourceHandle);
-  own(event)->is_recorded = true;
-  own(event)->at_ns = runtime().now_ns;
+  if (captures(stream)) {
+    capture_event(stream, event);
+    return result(capture(stream, cudaGraphNodeTypeEventRecord, [event] {
+      record(event);
+      return cudaSuccess;
+    }));
+  }
+  record(event);
   return cudaSuccess;
 }
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned) {
@@ -234,7 +257,6 @@ ROOFWALK_PER_THREAD(cudaStreamGetFlags, cudaStreamGetFlags_ptsz)
 ROOFWALK_PER_THREAD(cudaStreamGetPriority, cudaStreamGetPriority_ptsz)
 ROOFWALK_PER_THREAD(cudaStreamGetId, cudaStreamGetId_ptsz)
 ROOFWALK_PER_THREAD(cudaStreamGetDevice, cudaStreamGetDevice_ptsz)
-ROOFWALK_PER_THREAD(cudaStreamIsCapturing, cudaStreamIsCapturing_ptsz)
 ROOFWALK_PER_THREAD(cudaStreamWaitEvent, cudaStreamWaitEvent_ptsz)
 ROOFWALK_PER_THREAD(cudaStreamSetAttribute, cudaStreamSetAttribute_ptsz)
 ROOFWALK_PER_THREAD(cudaStreamGetAttribute, cudaStreamGetAttribute_ptsz)

@@ -1,4 +1,5 @@
 // Copies and memsets in three dimensions, of memory with pitches. Arrays of textures are not served.
+#include "common/cudart/library/graphs.h"
 #include "common/cudart/library/memory.h"
 
 using namespace roofwalk::cudart;
@@ -45,7 +46,10 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* out, cudaExtent extent) {
 }
 
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* how) { return result(copy_volume(how)); }
-cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* how, cudaStream_t) { return cudaMemcpy3D(how); }
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* how, cudaStream_t stream) {
+  if (how == nullptr) return result(cudaErrorInvalidValue);
+  return result(in_stream(stream, cudaGraphNodeTypeMemcpy, [kept = *how] { return cudaMemcpy3D(&kept); }));
+}
 
 cudaError_t cudaMemset3D(cudaPitchedPtr memory, int value, cudaExtent extent) {
   if (!is_inside(memory, {}, extent)) return result(cudaErrorInvalidValue);
@@ -58,8 +62,8 @@ cudaError_t cudaMemset3D(cudaPitchedPtr memory, int value, cudaExtent extent) {
                   .slices = extent.depth};
   return result(fill_rows(memory.ptr, rows, value));
 }
-cudaError_t cudaMemset3DAsync(cudaPitchedPtr memory, int value, cudaExtent extent, cudaStream_t) {
-  return cudaMemset3D(memory, value, extent);
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr memory, int value, cudaExtent extent, cudaStream_t stream) {
+  return result(in_stream(stream, cudaGraphNodeTypeMemset, [=] { return cudaMemset3D(memory, value, extent); }));
 }
 
 ROOFWALK_PER_THREAD(cudaMemcpy3D, cudaMemcpy3D_ptds)

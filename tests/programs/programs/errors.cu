@@ -59,9 +59,9 @@ int main() {
   (void)cudaGetLastError();
   CHECK(std::string(cudaGetErrorName(cudaErrorIllegalAddress)) == "cudaErrorIllegalAddress");
 
-  cudaGraph_t graph;
-  CHECK_ERROR(cudaGraphCreate(&graph, 0), cudaErrorNotSupported);
-  CHECK_ERROR(cudaGraphCreate(&graph, 0), cudaErrorNotSupported);
+  cudaIpcMemHandle_t shared;
+  CHECK_ERROR(cudaIpcGetMemHandle(&shared, host), cudaErrorNotSupported);
+  CHECK_ERROR(cudaIpcGetMemHandle(&shared, host), cudaErrorNotSupported);
   CHECK_ERROR(cudaGetLastError(), cudaErrorNotSupported);
   CHECK_CUDA(cudaDeviceSynchronize());
   std::printf("ok\n");
