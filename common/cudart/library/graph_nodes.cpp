@@ -100,7 +100,7 @@ cudaError_t allocate_for(cudaGraph_t handle, Params& how) {
   Graph* const graph = graph_of(handle);
   if (graph == nullptr) return cudaErrorInvalidValue;
   const cudaError_t error = allocate(&how.dptr, how.bytesize, MemoryKind::device);
-  if (error == cudaSuccess && how.dptr != nullptr) graph->memory->pointers.push_back(how.dptr);
+  if (error == cudaSuccess && how.dptr != nullptr) graph->memory->keep(how.dptr, how.bytesize);
   return error;
 }
 

@@ -2,8 +2,10 @@
 #include "common/cudart/library/graphs.h"
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 
+#include "common/cudart/library/memory.h"
 #include "common/cudart/library/runtime.h"
 
 using namespace roofwalk::cudart;
@@ -12,6 +14,7 @@ namespace {
 
 struct Graphs {
   std::set<Graph*> all, executable;
+  std::map<const void*, std::size_t> memory;  // of nodes: bytes
 };
 
 Graphs& graphs() {
@@ -65,8 +68,18 @@ cudaError_t instantiate(cudaGraphExec_t* out, cudaGraph_t handle) {
 namespace roofwalk::cudart {
 
 GraphMemory::~GraphMemory() {
-  for (void* const pointer : pointers) (void)cudaFree(pointer);
+  const Lock lock(runtime().mutex);
+  for (void* const pointer : pointers_) {
+    if (graphs().memory.contains(pointer)) release(pointer, /*is_pinned=*/false);
+  }
 }
+
+void GraphMemory::keep(void* pointer, std::size_t size_bytes) {
+  pointers_.push_back(pointer);
+  graphs().memory[pointer] = size_bytes;
+}
+
+void forget_graph_memory(const void* address) { graphs().memory.erase(address); }
 
 Graph* graph_of(cudaGraph_t graph) {
   auto* const found = reinterpret_cast<Graph*>(graph);
@@ -253,6 +266,19 @@ cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t handle, cudaGraphNode_t node
     return cudaSuccess;
   }
   return result(cudaErrorInvalidValue);
+}
+
+cudaError_t cudaDeviceGraphMemTrim(int device) { return cudaSetDevice(device); }
+cudaError_t cudaDeviceGetGraphMemAttribute(int device, cudaGraphMemAttributeType, void* out) {
+  const Lock lock(runtime().mutex);
+  if (out == nullptr) return result(cudaErrorInvalidValue);
+  std::uint64_t used_bytes = 0;
+  for (const auto& [pointer, size_bytes] : graphs().memory) used_bytes += size_bytes;
+  std::memcpy(out, &used_bytes, sizeof used_bytes);
+  return cudaSetDevice(device);
+}
+cudaError_t cudaDeviceSetGraphMemAttribute(int device, cudaGraphMemAttributeType, void*) {
+  return cudaSetDevice(device);
 }
 
 ROOFWALK_PER_THREAD(cudaGraphLaunch, cudaGraphLaunch_ptsz)

@@ -22,13 +22,19 @@ struct GraphNode {
   bool is_enabled = true;
 };
 
-// What a graph's nodes allocate: there from the beginning, and as long as a copy of the graph is.
-struct GraphMemory {
-  std::vector<void*> pointers;
+// What a graph's nodes allocate: there from the beginning, and as long as a copy of the graph is, unless the program
+// frees it.
+class GraphMemory {
+ public:
   GraphMemory() = default;
   ~GraphMemory();
   GraphMemory(const GraphMemory&) = delete;
   GraphMemory& operator=(const GraphMemory&) = delete;
+
+  void keep(void* pointer, std::size_t size_bytes);
+
+ private:
+  std::vector<void*> pointers_;
 };
 
 struct Graph {

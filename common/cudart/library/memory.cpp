@@ -35,24 +35,25 @@ cudaError_t allocate(void** out, std::size_t size_bytes, MemoryKind kind) {
   return cudaSuccess;
 }
 
-}  // namespace roofwalk::cudart
-
-namespace {
-
-std::uint64_t number_of(const void* address) { return reinterpret_cast<std::uint64_t>(address); }
-
 cudaError_t release(void* address, bool is_pinned) {
   const Lock lock(runtime().mutex);
   if (const cudaError_t error = ready(); error != cudaSuccess) return error;
   if (address == nullptr) return cudaSuccess;
-  const auto at = runtime().allocations.find(number_of(address));
+  const auto at = runtime().allocations.find(reinterpret_cast<std::uint64_t>(address));
   if (at == runtime().allocations.end() || at->second.is_variable) return cudaErrorInvalidValue;
   if ((at->second.kind == MemoryKind::pinned) != is_pinned) return cudaErrorInvalidValue;
   if (at->second.kind != MemoryKind::device) munmap(address, whole_pages(at->second.place.size_bytes));
   runtime().allocations.erase(at);
   forget_pool_of(address);
-  return ask(Call::release, bytes_of(Release{number_of(address)}));
+  forget_graph_memory(address);
+  return ask(Call::release, bytes_of(Release{reinterpret_cast<std::uint64_t>(address)}));
 }
+
+}  // namespace roofwalk::cudart
+
+namespace {
+
+std::uint64_t number_of(const void* address) { return reinterpret_cast<std::uint64_t>(address); }
 
 // One end of a copy: a place on the host or in device memory.
 struct End {

@@ -29,8 +29,10 @@ inline std::size_t whole_pitch(std::size_t width_bytes) {
 }
 
 cudaError_t allocate(void** out, std::size_t size_bytes, MemoryKind kind);
-// What is freed belongs to no pool any more.
+cudaError_t release(void* address, bool is_pinned);
+// What is freed belongs to no pool and no graph any more.
 void forget_pool_of(const void* address);
+void forget_graph_memory(const void* address);
 cudaError_t copy_rows(void* to, const void* from, const Rows& rows, cudaMemcpyKind kind);
 cudaError_t fill_rows(void* pointer, const Rows& rows, int value);
 
