@@ -110,8 +110,6 @@ class Session {
   Reply end_transfer(bool is_done);
   std::vector<PointerArgument> pointers_in(const Kernel& kernel, std::string_view arguments) const;
   void begin_plan(std::uint64_t key, bool counts);
-  // Marks what nobody has written since it was allocated: pages that the file of device memory does not have yet.
-  void forget_untouched();
   // Gives a buffer of the machine its pages in the file, and returns where. `keeps`: with its contents; else zero.
   // nullopt: the system refuses.
   std::optional<std::uint64_t> share(const vgpu::Buffer& buffer, bool keeps);

@@ -1,6 +1,4 @@
 // Launches, memsets and copies within device memory: each is a plan of the machine, so that each begins with a cold L2.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -72,22 +70,7 @@ void Session::begin_plan(std::uint64_t key, bool counts) {
   limits.traces.key = mix(key + mix(0));
   limits.counts = counts;
   if (!counts) limits.traces.instructions = 0;
-  if (options_.sanitize) forget_untouched();
   gpu_.begin_plan(limits);
-}
-
-void Session::forget_untouched() {
-  constexpr std::uint64_t kMostBytes = 1u << 28;  // of a buffer: the machine keeps a byte for each of its bytes
-  for (const auto& [address, place] : places_) {
-    if (place.size_bytes > kMostBytes) continue;
-    const auto begin = static_cast<off_t>(place.file_offset), end = begin + static_cast<off_t>(place.size_bytes);
-    const off_t hole = lseek(memory_file_, begin, SEEK_HOLE);
-    if (hole < 0 || hole >= end) continue;
-    const off_t data = lseek(memory_file_, hole, SEEK_DATA);
-    const off_t stop = data < 0 ? end : std::min(data, end);
-    gpu_.memory().forget(gpu_.memory().find(address)->id, static_cast<std::uint64_t>(hole - begin),
-                         static_cast<std::uint64_t>(stop - hole));
-  }
 }
 
 std::int32_t Session::why_not(const Kernel& kernel, const Launch& launch) const {

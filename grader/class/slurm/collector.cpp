@@ -160,7 +160,7 @@ Status Collector::submit(const std::vector<std::vector<GradeTask>>& chunks) {
   }
   ROOFWALK_TRY_STATUS(
       replace_file(folder_.array(name) / "script.sh", array_script(array_job(options_, name, chunks.size()))));
-  ROOFWALK_TRY_STATUS(submit_script(queue_, folder_, name));
+  ROOFWALK_TRY_STATUS(submit_script(queue_, folder_, name, options_.retry_s));
   jobs_.insert(name);
   for (std::size_t task = 0; task < chunks.size(); ++task) {
     for (const GradeTask& one : chunks[task]) {
@@ -174,7 +174,7 @@ Status Collector::submit(const std::vector<std::vector<GradeTask>>& chunks) {
 }
 
 // Slurm may take a job and fail to say so; the job's name then is in the queue.
-Status submit_script(const SlurmQueue& queue, const UnitFolder& folder, const std::string& name) {
+Status submit_script(const SlurmQueue& queue, const UnitFolder& folder, const std::string& name, double retry_s) {
   for (int tries = 1;; ++tries) {
     const Status submitted = queue.submit(folder.array(name) / "script.sh");
     if (submitted) return kOk;
@@ -186,7 +186,7 @@ Status submit_script(const SlurmQueue& queue, const UnitFolder& folder, const st
       return Error{.message = "Slurm does not take the job: " + submitted.error().message,
                    .advice = "what is graded is kept; the same command goes on"};
     }
-    std::this_thread::sleep_for(Seconds(options_.retry_s * (1 << (tries - 1))));
+    std::this_thread::sleep_for(Seconds(retry_s * (1 << (tries - 1))));
   }
 }
 

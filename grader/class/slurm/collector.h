@@ -71,8 +71,9 @@ inline constexpr std::size_t kMostLosses = 5;
 
 std::string new_job_name();
 
-// Submits the script of an array, and tries again for half a minute. Errors: Slurm does not take it.
-Status submit_script(const SlurmQueue& queue, const UnitFolder& folder, const std::string& name);
+// Submits the script of an array. Tries again after `retry_s` and each time twice as long, in all for fifteen times as
+// long. Errors: Slurm does not take it.
+Status submit_script(const SlurmQueue& queue, const UnitFolder& folder, const std::string& name, double retry_s);
 
 // The Error of a unit whose tasks ended kMostLosses times without an answer.
 Error loss_of(const UnitFolder& folder, const std::vector<TaskOfArray>& tasks);

@@ -176,7 +176,7 @@ class FollowUp {
       }
       const fs::path script = folder_.array(name) / "script.sh";
       ROOFWALK_TRY_STATUS(replace_file(script, array_script(array_job(options_, name, count))));
-      ROOFWALK_TRY_STATUS(submit_script(queue_, folder_, name));
+      ROOFWALK_TRY_STATUS(submit_script(queue_, folder_, name, options_.retry_s));
       options_.told(fmt::format("{} submitted again: job {}", count, name));
     }
     return kOk;
