@@ -566,15 +566,14 @@ RunRecord run_unset(const std::string& text, const RunOptions& options) {
 
 const bool kUnsetJoined = join(map_to_text(kCopied, unset_text)) && join(map_to_text(kUsed, unset_text));
 
-// A launch adds up what another has stored, of which the sums of eight lanes have read from sixteen, or from eight.
+// A launch adds up or compares what another has stored: sums of eight lanes, which have read from sixteen or from
+// eight.
 TEST(ValuesThatNobodyShuffled, AreToldOfWhereTheShuffleIs) {
-  const auto with_first = [](const char* distance, const char* kernel) {
-    return std::string(R"(#include <roofwalk.cuh>
-__global__ void k(float* c, int n) {
+  const std::string& kSums = JOINT(R"(#include <roofwalk.cuh>
+__global__ void k(float* c, int distance) {
   float v = threadIdx.x;
   if (threadIdx.x < 8) {
-    for (int d = )") +
-           distance + R"(; d > 0; d /= 2) v += __shfl_down_sync(0xff, v, d);  // @
+    for (int d = distance; d > 0; d /= 2) v += __shfl_down_sync(0xff, v, d);  // line 5
   }
   if (threadIdx.x == 0) c[blockIdx.x] = v;
 }
@@ -585,20 +584,23 @@ __global__ void sum(const float* parts, float* c) {
   c[threadIdx.x] = box[0] + box[1];
 }
 __global__ void larger(const float* parts, float* c) { c[threadIdx.x] = parts[0] > 1 ? parts[1] : 2; }
-SOLVE(float* c) {
+SOLVE(float* c, int distance, int adds) {
   float* parts = scratch<float>(2);
-  k<<<2, 64>>>(parts, 3);
-)" + kernel +
-           "<<<1, 64>>>(parts, c);\n}\n";
-  };
-  for (const char* kernel : {"sum", "larger"}) {
-    const RunRecord wrong = run_unset(with_first("16", kernel), kSanitized);
-    ASSERT_TRUE(wrong.fault.has_value());
-    EXPECT_EQ(wrong.fault->line, 5);
-    EXPECT_EQ(wrong.fault->kernel, "k");
-    EXPECT_THAT(wrong.fault->message, testing::HasSubstr("gets from thread (16, 0, 0), which does not exchange"));
-    const RunRecord right = run_unset(with_first("4", kernel), kSanitized);
-    EXPECT_FALSE(right.fault.has_value()) << right.fault->message;
+  k<<<2, 64>>>(parts, distance);
+  if (adds) sum<<<1, 64>>>(parts, c);
+  else larger<<<1, 64>>>(parts, c);
+}
+)");
+  for (const int adds : {0, 1}) {
+    Buffer c{"c", std::vector<float>(64)};
+    const auto wrong = Runner().run(kSums, {&c, 16, adds}, kSanitized);
+    ASSERT_TRUE(wrong.ok() && wrong->fault.has_value());
+    EXPECT_EQ(wrong->fault->line, 5);
+    EXPECT_EQ(wrong->fault->kernel, "k");
+    EXPECT_THAT(wrong->fault->message, testing::HasSubstr("gets from thread (16, 0, 0), which does not exchange"));
+    const auto right = Runner().run(kSums, {&c, 4, adds}, kSanitized);
+    ASSERT_TRUE(right.ok());
+    EXPECT_FALSE(right->fault.has_value()) << right->fault->message;
   }
 }
 
