@@ -137,7 +137,8 @@ class ModuleLinker {
   }
 
   static Error defined_twice(const std::string& name) {
-    return {.message = fmt::format("two files of the program define `{}`", vgpu::display_name(name))};
+    return {.message = fmt::format("two files of the program define `{}`",
+                                   name.starts_with("_Z") ? vgpu::display_name(name) : name)};
   }
 
   ptx::Module linked_;
