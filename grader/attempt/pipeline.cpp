@@ -312,8 +312,7 @@ class AttemptInTheMaking {
     const PhaseTimer timer(rig_.phases, "compile");
     auto artifact = build_for(rig_, request_.file);
     if (!artifact) {
-      const bool is_learners = artifact.error().file == request_.file.string();
-      if (!is_learners) return artifact.error();
+      if (artifact.error().file != request_.file.string()) return artifact.error();  // no mistake of the learner's
       evidence_.compile_error = artifact.error();
       return false;
     }

@@ -40,12 +40,12 @@ Cost cost_of_move(const Instruction& in) {
   const Operand& from = in.operands.back();
   if (const int packs = packs_of(in); packs != 0) return {Unit::integer, packs};
   if (from.kind != Operand::Kind::special) return {Unit::integer, 0};
-  const bool in_constant_bank =
-      from.special == ptx::SpecialRegister::ntid || from.special == ptx::SpecialRegister::nctaid ||
-      from.special == ptx::SpecialRegister::reserved_smem_end ||
-      from.special == ptx::SpecialRegister::reserved_smem_1 ||
-      from.special == ptx::SpecialRegister::grid_workspace_hi ||
-      from.special == ptx::SpecialRegister::grid_workspace_lo;
+  const bool in_constant_bank = from.special == ptx::SpecialRegister::ntid ||
+                                from.special == ptx::SpecialRegister::nctaid ||
+                                from.special == ptx::SpecialRegister::reserved_smem_end ||
+                                from.special == ptx::SpecialRegister::reserved_smem_1 ||
+                                from.special == ptx::SpecialRegister::grid_workspace_hi ||
+                                from.special == ptx::SpecialRegister::grid_workspace_lo;
   return in_constant_bank ? Cost{Unit::integer, 0} : Cost{Unit::special, 1};
 }
 

@@ -344,13 +344,13 @@ TEST_F(CollectorTest, ASecondAnswerChangesNothing) {
 TEST_F(CollectorTest, GoesOnWhereAnEarlierCallEnded) {
   options_.waits = false;
   ASSERT_TRUE(collect(2));
-  ASSERT_THAT(calls("sbatch"), SizeIs(1));
+  ASSERT_THAT(calls("sbatch"), ElementsAre(HasSubstr("/arrays/"), HasSubstr("/follow-up.sh")));
   queue(runs(jobs_.front(), 0));
   answer(1);
   answer_at(2, 2);
   options_.waits = true;
   expect_graded(2);
-  EXPECT_THAT(calls("sbatch"), SizeIs(1));
+  EXPECT_THAT(calls("sbatch"), SizeIs(2)) << "the array, and the job that follows it";
 }
 
 // A call that was killed had submitted a lost unit again. The jobs' names tell nothing of their order.
@@ -365,7 +365,7 @@ TEST_F(CollectorTest, WaitsForAnyJobOfAnEarlierCall) {
   answer_at(4, 1);
   options_.waits = true;
   expect_graded(1);
-  EXPECT_THAT(calls("sbatch"), SizeIs(1));
+  EXPECT_THAT(calls("sbatch"), SizeIs(2)) << "the array, and the job that follows it";
 }
 
 TEST_F(CollectorTest, ShowsWhereAllStand) {
@@ -375,15 +375,18 @@ TEST_F(CollectorTest, ShowsWhereAllStand) {
   ASSERT_TRUE(collect(3));
   const std::string job = jobs_.front();
   answer(1);
-  EXPECT_EQ(status_text(options_.folder), job + ": 1 of 3 submissions answered; no task is in the queue\n");
-  queue(runs(job, 1) + waits(job, 2, "Resources\x1b[2J") + waits("roofwalk-another", 0, "None"));
+  const std::string none_follows =
+      "no job follows the tasks: the same command without --status takes the answers, and submits again what is lost\n";
   EXPECT_EQ(status_text(options_.folder),
-            job + ": 1 of 3 submissions answered; 1 task PENDING (Resources\\x1b[2J); 1 task RUNNING\n");
-  at_call("squeue", 3, "echo 'slurm_load_jobs error: timed out'; exit 1\n");
-  queue("", 3);
-  EXPECT_EQ(status_text(options_.folder), job +
-                                              ": 1 of 3 submissions answered\nSlurm does not answer: squeue: "
-                                              "slurm_load_jobs error: timed out\n");
+            job + ": 1 of 3 submissions answered; no task is in the queue\n" + none_follows);
+  queue(runs(job, 1) + waits(job, 2, "Resources\x1b[2J") + waits("roofwalk-another", 0, "None"));
+  EXPECT_THAT(status_text(options_.folder),
+              StartsWith(job + ": 1 of 3 submissions answered; 1 task PENDING (Resources\\x1b[2J); 1 task RUNNING\n"));
+  const int next_look = static_cast<int>(calls("squeue").size()) + 1;
+  at_call("squeue", next_look, "echo 'slurm_load_jobs error: timed out'; exit 1\n");
+  queue("", next_look);
+  EXPECT_THAT(status_text(options_.folder), StartsWith(job + ": 1 of 3 submissions answered\nSlurm does not answer: "
+                                                             "squeue: slurm_load_jobs error: timed out\n"));
 }
 
 // A controller that does not answer says nothing about the tasks.
