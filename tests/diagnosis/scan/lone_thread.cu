@@ -1,4 +1,4 @@
-// diagnosis: lone_thread, line 52
+// diagnosis: lone_thread, line 64
 // A thread of each block looks back, a state at a time, while all others wait at the barrier behind it.
 #include <roofwalk.cuh>
 
@@ -43,20 +43,6 @@ __device__ void store4(int* sums, int i, int n, int4 v) {
     if (i + 2 < n) sums[i + 2] = v.z;
 }
 
-// Returns the sum of all chunks before this one. One thread calls it, after it has told the sum of its own chunk.
-__device__ int look_back(volatile State* states, int chunk) {
-    int before = 0;
-    for (int at = chunk - 1; at >= 0; --at) {
-        State state;
-        do {
-            state = states[at];
-        } while (state == 0);  // that block is still adding up
-        before += static_cast<int>(state);
-        if (state >= kAll) break;
-    }
-    return before;
-}
-
 __global__ void scan(const int* x, int* sums, int n, volatile State* states, unsigned* tickets) {
     __shared__ int ticket, before_chunk;
     if (threadIdx.x == 0) ticket = atomicAdd(tickets, 1u);
@@ -71,7 +57,16 @@ __global__ void scan(const int* x, int* sums, int n, volatile State* states, uns
     const int own = block_scan(v.w);
     if (threadIdx.x == kThreads - 1) {
         states[chunk] = state_of(chunk == 0 ? kAll : kOwn, own);
-        before_chunk = look_back(states, chunk);
+        int before = 0;
+        for (int at = chunk - 1; at >= 0; --at) {
+            State state;
+            do {
+                state = states[at];
+            } while (state == 0);
+            before += static_cast<int>(state);
+            if (state >= kAll) break;
+        }
+        before_chunk = before;
         states[chunk] = state_of(kAll, before_chunk + own);
     }
     __syncthreads();
