@@ -18,8 +18,7 @@ using Records = std::map<std::string, Json>;  // records of the page, by name
 //   banks WORDS...             the banks that a warp uses when it reads down a column of rows of WORDS words
 //   tile EDGE DEPTH            a block's square of c, the strips of a and b that it needs, and its tile of each
 //   rows LENGTH...             rows of a sparse matrix, as many as a small warp has lanes: a thread for each row, a
-//   warp
-//                              for each row, and equal shares
+//                              warp for each row, and equal shares
 //   machine RECORD             a GPU's parts and the paths between them; RECORD comes from `machines NAME`
 //   slopes RECORD:LABEL...     attempts as dots on linear axes, each with its line from the origin
 // Errors: an unknown word, missing numbers, a missing record.
