@@ -29,6 +29,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
+using ::testing::StartsWith;
 
 // Each script writes its arguments to its log. sbatch and squeue print what stands in a file for this call, such as
 // `squeue.2`, or else in the file for all others, and then do what `.do` says; without a file, nothing.
