@@ -150,11 +150,12 @@ Instruction Generator::own_atomic(Space space, Register base, std::int64_t first
   return in;
 }
 
-// Returns an atomic on a word that many threads update. The old value depends on their order, so it is not used.
+// Returns an atomic on a word that many threads update, in global memory those of all blocks, for which the scope of
+// one block would be a race. The old value depends on their order, so it is not used.
 Instruction Generator::shared_sum(const std::string& what, Space space, Register base, std::int64_t offset) {
   const int bytes = bytes_of_atomic(what);
   const bool reduces = chance(50), global = space == Space::global;
-  const char* order = chance(80) ? "" : reduces ? ".relaxed.gpu" : ".acq_rel.cta";
+  const char* order = chance(80) ? "" : reduces ? ".relaxed.gpu" : global ? ".acq_rel.gpu" : ".acq_rel.cta";
   Instruction in =
       memory(Do::atomic, fmt::format("{}{}.{}.{}", reduces ? "red" : "atom", order, global ? "global" : "shared", what),
              space, base, offset, {"", bytes, false}, {});

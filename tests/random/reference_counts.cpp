@@ -66,6 +66,15 @@ void count_matrices(const Instruction& in, Request request, LineCounts& out) {
   out.shared_bank_conflicts += turns.conflicts;
 }
 
+// Counts arrivals at mbarriers: a store, but lanes that arrive at the same one take turns.
+void count_arrivals(const Request& request, LineCounts& out) {
+  const Turns turns = shared_turns(request, false, true);
+  ++out.shared_store_requests;
+  out.shared_bytes += request.bytes * request.lanes.size();
+  out.shared_wavefronts += turns.wavefronts;
+  out.shared_bank_conflicts += turns.conflicts;
+}
+
 void count_request(const Instruction& in, const Meeting& meeting, LineCounts& out) {
   const auto request = [&](const std::array<std::uint64_t, kLanes>& address) {
     const std::size_t elements = in.what == Do::load ? in.results.size() : in.what == Do::store ? in.sources.size() : 1;
@@ -81,8 +90,9 @@ void count_request(const Instruction& in, const Meeting& meeting, LineCounts& ou
     case Do::atomic:
       return count_side(in.what, in.space, request(meeting.address), out);
     case Do::gate_init:
-    case Do::gate_arrive:
       return count_side(Do::store, Space::shared, request(meeting.address), out);
+    case Do::gate_arrive:
+      return count_arrivals(request(meeting.address), out);
     case Do::gate_test:
       return count_side(Do::load, Space::shared, request(meeting.address), out);
     case Do::load_matrices:

@@ -13,7 +13,7 @@ int main() {
   CHECK_CUDA(cudaMemset(x, 0, 256 * sizeof(float)));
   std::printf("it takes ");
   std::fflush(stdout);
-  spin<<<64, 256>>>(x, 60000);
+  spin<<<64, 256>>>(x, 400000);
   CHECK_CUDA(cudaDeviceSynchronize());
   std::printf("a while\n");
 }
