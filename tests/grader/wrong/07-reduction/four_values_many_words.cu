@@ -1,4 +1,4 @@
-// verdict: fail, up
+// verdict: fail, count
 // Every thread adds up four values and goes to one of 8192 words. It is fast, but every fourth value is an atomic.
 #include <roofwalk.cuh>
 constexpr int kWords = 8192;
