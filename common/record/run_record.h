@@ -253,7 +253,7 @@ struct RunRecord {
   Counters counters;                  // of the whole plan, including the write-back at its end
   std::vector<KernelRecord> kernels;  // one per launch, memset ("memset") and copy ("memcpy"), in plan order
   Printed printed;
-  std::vector<Fault> warnings;    // of a sanitized run: the first few mistakes that had no consequences
+  std::vector<Fault> warnings;    // the first few mistakes that had no consequences; most need a sanitized run
   int watched_line = 0;           // the last line that wrote to the range watched by RunOptions; 0: none or unknown
   bool passed_milestone = false;  // whether the run took more work than RunOptions::milestone_work
   // By launch: blocks that resemble no block replayed by the timing model, and do too much of the launch's work to be

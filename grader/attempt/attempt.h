@@ -70,7 +70,7 @@ struct Attempt {
   std::optional<Finding> finding;
   std::optional<MeasuredBound> bound;
   std::optional<Fault> fault;
-  std::vector<Fault> warnings;  // of sanitized runs, except those of hidden cases
+  std::vector<Fault> warnings;  // of all runs, except those of hidden cases
   Printed printed;              // output of the kernels, in the case that the card shows
   std::string printed_case;
   std::string plot;       // path of the picture; empty if nothing could be drawn
