@@ -81,7 +81,10 @@ Result<std::unique_ptr<Server>> Server::start(SessionOptions options, KernelReco
   if (listener.get() < 0 || wake.get() < 0 ||
       bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
       listen(listener.get(), kWaiting) != 0) {
-    return refuse("listen for programs");
+    Error refused = refuse("listen for programs");
+    std::error_code error;
+    fs::remove_all(folder, error);
+    return refused;
   }
   std::unique_ptr<Server> server(new Server(std::move(options), records, folder, std::move(listener), std::move(wake)));
   server->thread_ = std::thread([serving = server.get()] { serving->serve(); });

@@ -95,6 +95,25 @@ cudaError_t change(cudaGraphExec_t handle, cudaGraphNode_t node, cudaError_t mad
   return cudaErrorInvalidValue;
 }
 
+// Adds or changes a node whose work is made of what the program says of it.
+template <class How, class MakeWork>
+cudaError_t add(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* behind, std::size_t count,
+                cudaGraphNodeType type, How* how, MakeWork make_work) {
+  const Lock lock(runtime().mutex);
+  if (how == nullptr) return result(cudaErrorInvalidValue);
+  Work work;
+  const cudaError_t made = make_work(*how, work);
+  return result(add(out, graph, behind, count, type, made, std::move(work)));
+}
+template <class How, class MakeWork, class... Place>
+cudaError_t change_to(const How* how, MakeWork make_work, Place... place) {
+  const Lock lock(runtime().mutex);
+  if (how == nullptr) return result(cudaErrorInvalidValue);
+  Work work;
+  const cudaError_t made = make_work(*how, work);
+  return result(change(place..., made, std::move(work)));
+}
+
 template <class Params>
 cudaError_t allocate_for(cudaGraph_t handle, Params& how) {
   Graph* const graph = graph_of(handle);
@@ -132,27 +151,17 @@ extern "C" {
 
 cudaError_t cudaGraphAddNode(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* behind,
                              const cudaGraphEdgeData*, std::size_t count, cudaGraphNodeParams* how) {
-  const Lock lock(runtime().mutex);
-  if (how == nullptr) return result(cudaErrorInvalidValue);
-  Work work;
-  const cudaError_t made = work_of_any(graph, *how, work);
-  return result(add(out, graph, behind, count, how->type, made, work));
+  const cudaGraphNodeType type = how != nullptr ? how->type : cudaGraphNodeTypeEmpty;
+  return add(out, graph, behind, count, type, how,
+             [graph](cudaGraphNodeParams& any, Work& work) { return work_of_any(graph, any, work); });
 }
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* behind,
                                    std::size_t count, const cudaKernelNodeParams* how) {
-  const Lock lock(runtime().mutex);
-  if (how == nullptr) return result(cudaErrorInvalidValue);
-  Work work;
-  const cudaError_t made = work_of_kernel(*how, work);
-  return result(add(out, graph, behind, count, cudaGraphNodeTypeKernel, made, work));
+  return add(out, graph, behind, count, cudaGraphNodeTypeKernel, how, work_of_kernel<cudaKernelNodeParams>);
 }
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* behind,
                                    std::size_t count, const cudaMemcpy3DParms* how) {
-  const Lock lock(runtime().mutex);
-  if (how == nullptr) return result(cudaErrorInvalidValue);
-  Work work;
-  const cudaError_t made = work_of_copy(*how, work);
-  return result(add(out, graph, behind, count, cudaGraphNodeTypeMemcpy, made, work));
+  return add(out, graph, behind, count, cudaGraphNodeTypeMemcpy, how, work_of_copy);
 }
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* behind,
                                      std::size_t count, void* to, const void* from, std::size_t size_bytes,
@@ -163,19 +172,11 @@ cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* out, cudaGraph_t graph, co
 }
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* behind,
                                    std::size_t count, const cudaMemsetParams* how) {
-  const Lock lock(runtime().mutex);
-  if (how == nullptr) return result(cudaErrorInvalidValue);
-  Work work;
-  const cudaError_t made = work_of_memset(*how, work);
-  return result(add(out, graph, behind, count, cudaGraphNodeTypeMemset, made, work));
+  return add(out, graph, behind, count, cudaGraphNodeTypeMemset, how, work_of_memset<cudaMemsetParams>);
 }
 cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* behind,
                                  std::size_t count, const cudaHostNodeParams* how) {
-  const Lock lock(runtime().mutex);
-  if (how == nullptr) return result(cudaErrorInvalidValue);
-  Work work;
-  const cudaError_t made = work_of_host(*how, work);
-  return result(add(out, graph, behind, count, cudaGraphNodeTypeHost, made, work));
+  return add(out, graph, behind, count, cudaGraphNodeTypeHost, how, work_of_host<cudaHostNodeParams>);
 }
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* behind,
                                        std::size_t count, cudaGraph_t child) {
@@ -191,10 +192,8 @@ cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* out, cudaGraph_t graph, const
 }
 cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* behind,
                                      std::size_t count, cudaMemAllocNodeParams* how) {
-  const Lock lock(runtime().mutex);
-  if (how == nullptr) return result(cudaErrorInvalidValue);
-  const cudaError_t made = allocate_for(graph, *how);
-  return result(add(out, graph, behind, count, cudaGraphNodeTypeMemAlloc, made, {}));
+  return add(out, graph, behind, count, cudaGraphNodeTypeMemAlloc, how,
+             [graph](cudaMemAllocNodeParams& any, Work&) { return allocate_for(graph, any); });
 }
 cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* behind,
                                     std::size_t count, void* pointer) {
@@ -212,27 +211,15 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* f
 }
 
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams* how) {
-  const Lock lock(runtime().mutex);
-  if (how == nullptr) return result(cudaErrorInvalidValue);
-  Work work;
-  const cudaError_t made = work_of_kernel(*how, work);
-  return result(change(node, made, work));
+  return change_to(how, work_of_kernel<cudaKernelNodeParams>, node);
 }
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t graph, cudaGraphNode_t node,
                                              const cudaKernelNodeParams* how) {
-  const Lock lock(runtime().mutex);
-  if (how == nullptr) return result(cudaErrorInvalidValue);
-  Work work;
-  const cudaError_t made = work_of_kernel(*how, work);
-  return result(change(graph, node, made, work));
+  return change_to(how, work_of_kernel<cudaKernelNodeParams>, graph, node);
 }
 cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t graph, cudaGraphNode_t node,
                                              const cudaMemcpy3DParms* how) {
-  const Lock lock(runtime().mutex);
-  if (how == nullptr) return result(cudaErrorInvalidValue);
-  Work work;
-  const cudaError_t made = work_of_copy(*how, work);
-  return result(change(graph, node, made, work));
+  return change_to(how, work_of_copy, graph, node);
 }
 cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t graph, cudaGraphNode_t node, void* to, const void* from,
                                                std::size_t size_bytes, cudaMemcpyKind kind) {
@@ -240,18 +227,10 @@ cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t graph, cudaGraphN
   return result(change(graph, node, cudaSuccess, [=] { return cudaMemcpy(to, from, size_bytes, kind); }));
 }
 cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t graph, cudaGraphNode_t node, const cudaMemsetParams* how) {
-  const Lock lock(runtime().mutex);
-  if (how == nullptr) return result(cudaErrorInvalidValue);
-  Work work;
-  const cudaError_t made = work_of_memset(*how, work);
-  return result(change(graph, node, made, work));
+  return change_to(how, work_of_memset<cudaMemsetParams>, graph, node);
 }
 cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t graph, cudaGraphNode_t node, const cudaHostNodeParams* how) {
-  const Lock lock(runtime().mutex);
-  if (how == nullptr) return result(cudaErrorInvalidValue);
-  Work work;
-  const cudaError_t made = work_of_host(*how, work);
-  return result(change(graph, node, made, work));
+  return change_to(how, work_of_host<cudaHostNodeParams>, graph, node);
 }
 
 }  // extern "C"

@@ -11,14 +11,14 @@ namespace roofwalk {
 namespace {
 
 constexpr double kManyStores = 4;  // stores of each sector that reaches DRAM
-constexpr double kLoadsOfAStep =
-    32;  // at most: with more loads for each store, steps are added up before they are stored
+// With more loads for each store, steps are added up before they are stored.
+constexpr double kMostLoadsOfAStep = 32;
 
 // Whether a sum is stored to memory at every step.
 bool sums_in_memory(const DiagnosisInput& in) {
   double loads = 0, stores = 0;
   for (const auto& line : in.lines) loads += line.load_requests, stores += line.store_requests;
-  return repeats_of_work(in) == 1 && times_stored(in) >= kManyStores && loads <= kLoadsOfAStep * stores;
+  return repeats_of_work(in) == 1 && times_stored(in) >= kManyStores && loads <= kMostLoadsOfAStep * stores;
 }
 
 // Returns the bytes of the stores that a register would save, and of the loads that read them back.

@@ -12,18 +12,8 @@
 namespace roofwalk::vgpu {
 namespace {
 
-bool shuffles(const Program& program) {
-  const auto& code = program.function->instructions;
-  return std::any_of(code.begin(), code.end(),
-                     [](const ptx::Instruction& in) { return in.opcode == ptx::Opcode::Shfl; });
-}
-
 std::string unset_message(const Launch& launch, const UnsetOrigin& from, const char* verb) {
-  // Memory does not keep where a value came from that nobody had set. Often it is what a shuffle got.
-  const char* const stored = shuffles(launch.program)
-                                 ? ", where a value was stored that had never been set: give it one first, and let no "
-                                   "thread return from which a later __shfl_..._sync() reads"
-                                 : ", where a value was stored that had never been set: give it one first";
+  const char* const stored = ", where a value was stored that had never been set: give it one first";
   if (from.where == UnsetOrigin::Where::local) {
     return fmt::format("uninitialized: reads {} bytes of a local array (byte {} of the thread's local memory){}",
                        from.bytes, from.offset,

@@ -265,14 +265,6 @@ const Unset kCopied[] = {
     {"ToAResultThatIsSetLater", R"(
   *(volatile float*)&c[t] = s[t];
 )"},
-    {"ShuffledIntoSharedMemory", R"(
-  float v = t;
-  if (t % 32 < 8) v += __shfl_down_sync(0xff, v, 16);  // @
-  s[t] = v;
-  __syncthreads();
-  if (s[t ^ 32] > 1) x = 1;
-)",
-     "which does not exchange with the mask 0xff"},
     {"ByOneStoreToSeveralMemories", R"(
   float own[2];
   asm volatile("" ::"l"(own) : "memory");
@@ -542,13 +534,21 @@ const Unset kUsed[] = {
   x = sum_of(passed(few_of(c, n), n), n + 1);
 )",
      "of a local array"},
+    {"ShuffledIntoSharedMemory", R"(
+  float v = t;
+  if (t % 32 < 8) v += __shfl_down_sync(0xff, v, 16);  // @
+  s[t] = v;
+  __syncthreads();
+  if (s[t ^ 32] > 1) x = 1;
+)",
+     "which does not exchange with the mask 0xff"},
     {"StoredFromAThreadThatHasReturned", R"(
   if (t == 31) return;
-  s[t] = __shfl_down_sync(0xffffffff, (float)t, 1);
+  s[t] = __shfl_down_sync(0xffffffff, (float)t, 1);  // @
   __syncthreads();
-  x = s[30] + 1;  // @
+  x = s[30] + 1;
 )",
-     "that had never been set: give it one first, and let no thread return from which a later __shfl_..._sync() reads"},
+     "gets from lane 31 of its warp, which has ended or never was: read only from threads that still run"},
 };
 
 void PrintTo(const Unset& unset, std::ostream* out) { *out << unset.name; }
