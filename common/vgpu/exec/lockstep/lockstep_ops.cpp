@@ -192,7 +192,29 @@ const Op* op_store_global(Launch& launch, Warp& warp, const Op* op) {
                       [&](const Access& to, const Pointers& at) { move_out<R, M, vector>(warp, op, to, at); });
 }
 
-// Accesses shared memory. If the access is out of bounds or misaligned, the slow path runs and finds the faulting lane.
+// Accesses shared memory lane by lane; finds the lane that faults.
+template <bool store>
+[[gnu::noinline]] const Op* access_shared_by_lane(Launch& launch, Warp& warp, const Op* op, std::uint32_t bytes,
+                                                  Mover move) {
+  Access access;
+  make_access_from_lane_0(launch, warp, op, bytes, access);
+  access.spell_out();
+  Pointers at;
+  if (!resolve_shared(launch, warp, op, access, store ? "writes" : "reads", at)) return nullptr;
+  count_shared(launch, warp, op, access, store ? SharedUse::store : SharedUse::load);
+  if (warp.mask == kAllLanes && launch.program.shared_access(op->pc).iterations == 1) {
+    SharedMemo& memo = launch.shared_memos[op->pc];
+    memo.lockstep_known = true;
+    memo.lockstep_bytes = kWarpSize * bytes;
+    memo.lockstep_wavefronts = memo.wavefronts;
+    memo.lockstep_conflicts = memo.conflicts;
+  }
+  if (is_watched(launch, warp)) return move_checked<store>(launch, warp, op, access, at, move);
+  move(warp, op, access, at);
+  return op + 1;
+}
+
+// Accesses shared memory: at once if the access is in bounds, aligned and in no conflict with another thread's.
 template <class R, class M, int vector, bool store>
 const Op* op_shared(Launch& launch, Warp& warp, const Op* op) {
   constexpr std::uint32_t kBytes = sizeof(M) * vector;
@@ -202,23 +224,8 @@ const Op* op_shared(Launch& launch, Warp& warp, const Op* op) {
       (is_watched(launch, warp) &&
        ((store && warp.unset != nullptr) ||
         !touches_in_order(launch, warp, op, first, offsets, kBytes, store ? SharedTouch::write : SharedTouch::read)))) {
-    Access access;
-    make_access_from_lane_0(launch, warp, op, kBytes, access);
-    access.spell_out();
-    Pointers at;
-    if (!resolve_shared(launch, warp, op, access, store ? "writes" : "reads", at)) return nullptr;
-    count_shared(launch, warp, op, access, store ? SharedUse::store : SharedUse::load);
-    if (warp.mask == kAllLanes && launch.program.shared_access(op->pc).iterations == 1) {
-      SharedMemo& memo = launch.shared_memos[op->pc];
-      memo.lockstep_known = true;
-      memo.lockstep_bytes = kWarpSize * kBytes;
-      memo.lockstep_wavefronts = memo.wavefronts;
-      memo.lockstep_conflicts = memo.conflicts;
-    }
     constexpr Mover kMove = store ? move_out<R, M, vector> : move_in<R, M, vector>;
-    if (is_watched(launch, warp)) return move_checked<store>(launch, warp, op, access, at, kMove);
-    kMove(warp, op, access, at);
-    return op + 1;
+    return access_shared_by_lane<store>(launch, warp, op, kBytes, kMove);
   }
   add_lockstep_wavefronts(launch, warp, *op);
   std::uint8_t* const base = warp.block->shared.data() + first;

@@ -109,23 +109,35 @@ const Op* op_plain_of_lane_0(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-// Modifiers .ftz and .sat of f32: subnormals become zeros of the same sign, results are clamped to [0, 1].
-template <bool ftz>
-inline float flush_where(float value) {
-  return ftz ? flush(value) : value;
-}
-template <bool ftz, bool sat>
-inline float limited(float value) {
-  value = flush_where<ftz>(value);
-  return sat ? (value > 0.0f ? (value < 1.0f ? value : 1.0f) : 0.0f) : value;  // NaN becomes 0
+// The modifier .ftz of f32: subnormals become zeros of the same sign.
+template <class Sem, Operands operands>
+const Op* op_flushed(Launch&, Warp& warp, const Op* op) {
+  apply_lanes<Sem, float, operands>(
+      warp, op, [](auto s, auto... raw) { return finish<Sem>(flush(decltype(s)::apply(flush(raw)...))); });
+  return op + 1;
 }
 
-template <class Sem, Operands operands, bool ftz, bool sat>
-const Op* op_modified(Launch&, Warp& warp, const Op* op) {
-  apply_lanes<Sem, float, operands>(warp, op, [](auto s, auto... raw) {
-    return finish<Sem>(limited<ftz, sat>(decltype(s)::apply(flush_where<ftz>(raw)...)));
-  });
+// The modifier .sat: results are clamped to [0, 1]; NaN becomes 0.
+inline float clamped(float value) { return value > 0.0f ? (value < 1.0f ? value : 1.0f) : 0.0f; }
+template <class T>
+inline T clamped(T narrow) {
+  const float value = widen(narrow);
+  return value > 0.0f ? (value < 1.0f ? narrow : T{T::kOne}) : T{0};
+}
+
+// Clamps the results of the active lanes. `packed`: how many there are in a lane.
+template <class T, int packed>
+[[gnu::noinline]] const Op* clamp_results(Warp& warp, const Op* op) {
+  T* const out = warp.lanes<T>(op->s[0]);
+  for (int i = 0; i < kWarpSize * packed; ++i) {
+    if ((warp.mask >> (i / packed) & 1u) != 0) out[i] = clamped(out[i]);
+  }
   return op + 1;
+}
+template <Handler unclamped, class T, int packed = 1>
+const Op* op_clamped(Launch& launch, Warp& warp, const Op* op) {
+  unclamped(launch, warp, op);
+  return clamp_results<T, packed>(warp, op);
 }
 
 // f32 arithmetic with a directed rounding.
@@ -158,7 +170,7 @@ const Op* op_directed(Launch&, Warp& warp, const Op* op) {
     const auto [a, b, c] = in.ftz ? three(flush(raw)...) : three(raw...);
     const float value = directed<Sem>(a, b, c, direction);
     const float flushed = in.ftz ? flush(value) : value;
-    return finish<Sem>(in.sat ? limited<false, true>(flushed) : flushed);
+    return finish<Sem>(in.sat ? clamped(flushed) : flushed);
   });
   return op + 1;
 }
@@ -169,12 +181,12 @@ Handler modified_handler(const Instruction& in) {
   if constexpr (kCanBeDirected<Sem>) {
     if (directed) return op_directed<Sem, operands>;
   }
-  if (in.ftz) return in.sat ? op_modified<Sem, operands, true, true> : op_modified<Sem, operands, true, false>;
-  return in.sat ? op_modified<Sem, operands, false, true> : nullptr;
+  if (in.ftz) return in.sat ? op_clamped<op_flushed<Sem, operands>, float> : op_flushed<Sem, operands>;
+  return in.sat ? op_clamped<op_plain<Sem, float, operands>, float> : nullptr;
 }
 
 // Arithmetic on 16-bit floats. `elements`: how many of them 32 lanes hold (64 if packed).
-template <class Sem, class T, Operands operands, int elements, bool sat>
+template <class Sem, class T, Operands operands, int elements>
 const Op* op_narrow(Launch&, Warp& warp, const Op* op) {
   const T* a = warp.lanes<T>(op->s[1]);
   const T* b = operands.source_count() > 1 ? warp.lanes<T>(op->s[2]) : a;
@@ -188,10 +200,6 @@ const Op* op_narrow(Launch&, Warp& warp, const Op* op) {
       value = Sem::apply(a[i], b[i]);
     else
       value = Sem::apply(a[i], b[i], c[i]);
-    if constexpr (sat) {
-      const float x = widen(value);
-      value = x > 0.0f ? (x < 1.0f ? value : T{T::kOne}) : T{0};  // NaN becomes 0
-    }
     out[i] = value;
   }
   using Lane = std::conditional_t<elements == kWarpSize, std::uint16_t, std::uint32_t>;
@@ -260,9 +268,10 @@ Handler pick_narrow([[maybe_unused]] bool sat) {
   if constexpr ((types & ptx::bit(type)) == 0)
     return nullptr;
   else if constexpr (std::is_same_v<T, Half>)
-    return sat ? op_narrow<Sem, T, operands, elements, true> : op_narrow<Sem, T, operands, elements, false>;
+    return sat ? op_clamped<op_narrow<Sem, T, operands, elements>, T, elements / kWarpSize>
+               : op_narrow<Sem, T, operands, elements>;
   else
-    return op_narrow<Sem, T, operands, elements, false>;
+    return op_narrow<Sem, T, operands, elements>;
 }
 
 template <class Sem, class T, Operands operands, ptx::TypeSet types, Type type>

@@ -69,11 +69,9 @@ struct Nan {
   }
 };
 
-template <class C, bool ftz = false, class T>
+template <class C, bool ftz, class T>
 bool compare(T a, T b) {
-  if constexpr (kIsNarrow<T>)
-    return C::apply(widen(a), widen(b));
-  else if constexpr (ftz)
+  if constexpr (ftz)
     return C::apply(flush(a), flush(b));
   else
     return C::apply(a, b);
@@ -120,44 +118,81 @@ struct SetPredicatesByLane0 {
   }
 };
 
-// Packed floats: the first result is the comparison of the lower halves, the second that of the upper halves.
-template <class C, class T, bool>
-struct SetPairPredicates {
-  static const Op* run(Launch&, Warp& warp, const Op* op) {
-    const T* a = warp.lanes<T>(op->s[2]);
-    const T* b = warp.lanes<T>(op->s[3]);
-    const std::uint32_t low = lane_bits([&](int l) { return compare<C>(a[2 * l], b[2 * l]); });
-    const std::uint32_t high = lane_bits([&](int l) { return compare<C>(a[2 * l + 1], b[2 * l + 1]); });
-    return put_predicates(warp, op, low, high);
+// The lanes where a comparison of floats holds. Comparisons of narrow floats and `set` share these instances.
+template <class C>
+[[gnu::noinline]] std::uint32_t lanes_where(const float* a, const float* b) {
+  return lane_bits([&](int l) { return C::apply(a[l], b[l]); });
+}
+using LanesWhere = std::uint32_t (*)(const float*, const float*);
+
+// The two results of a comparison. Of packed floats, the first is that of the lower halves, the second that of the
+// upper halves; of others, the second is the opposite of the first.
+struct Compared {
+  std::uint32_t first, second;
+};
+
+template <class T>
+Compared compare_narrow(const T* a, const T* b, bool packed, LanesWhere lanes_where) {
+  const auto compare_each = [&](int first, int step) {
+    alignas(64) float wide_a[kWarpSize], wide_b[kWarpSize];
+    for (int l = 0; l < kWarpSize; ++l) {
+      wide_a[l] = widen(a[first + l * step]);
+      wide_b[l] = widen(b[first + l * step]);
+    }
+    return lanes_where(wide_a, wide_b);
+  };
+  if (packed) return {compare_each(0, 2), compare_each(1, 2)};
+  const std::uint32_t bits = compare_each(0, 1);
+  return {bits, ~bits};
+}
+
+template <class T>
+Compared compare_sources(const Warp& warp, const Op* op, int first_source, LanesWhere lanes_where) {
+  const T* const a = warp.lanes<T>(op->s[first_source]);
+  const T* const b = warp.lanes<T>(op->s[first_source + 1]);
+  if constexpr (kIsNarrow<T>) {
+    const Type type = op->instruction->source_type == Type::none ? op->instruction->type : op->instruction->source_type;
+    return compare_narrow(a, b, type == Type::f16x2 || type == Type::bf16x2, lanes_where);
+  } else {
+    const std::uint32_t bits = lanes_where(a, b);
+    return {bits, ~bits};
   }
+}
+
+template <class T>
+[[gnu::noinline]] const Op* set_narrow_predicates(Warp& warp, const Op* op, LanesWhere lanes_where) {
+  const auto [first, second] = compare_sources<T>(warp, op, 2, lanes_where);
+  return put_predicates(warp, op, first, second);
+}
+template <class C, class T, bool>
+struct SetNarrowPredicates {
+  static const Op* run(Launch&, Warp& warp, const Op* op) { return set_narrow_predicates<T>(warp, op, lanes_where<C>); }
 };
 
 // The instruction `set`: writes the bits in Op::offset to lanes where the comparison holds, and 0 to the others.
-template <class R>
-struct SetValues {
-  template <class C, class T, bool>
-  struct Of {
-    static const Op* run(Launch&, Warp& warp, const Op* op) {
-      const T* a = warp.lanes<T>(op->s[1]);
-      const T* b = warp.lanes<T>(op->s[2]);
-      const auto truth = static_cast<R>(op->offset);
-      for_lanes(warp.lanes<R>(op->s[0]), warp.mask, [&](int l) { return compare<C>(a[l], b[l]) ? truth : R{0}; });
-      return op + 1;
-    }
+template <class T>
+[[gnu::noinline]] const Op* set_values(Warp& warp, const Op* op, LanesWhere lanes_where) {
+  const Compared compared = compare_sources<T>(warp, op, 1, lanes_where);
+  const auto truth = static_cast<std::uint32_t>(op->offset);
+  const auto where = [](std::uint32_t lanes, int l, std::uint32_t value) {
+    return (lanes >> l & 1u) != 0 ? value : 0u;
   };
-};
-template <class C, class T, bool>
-struct SetPairValues {
-  static const Op* run(Launch&, Warp& warp, const Op* op) {
-    const T* a = warp.lanes<T>(op->s[1]);
-    const T* b = warp.lanes<T>(op->s[2]);
-    const auto truth = static_cast<std::uint32_t>(op->offset);
+  const Type type = op->instruction->source_type;
+  if (type == Type::f16x2 || type == Type::bf16x2) {
     for_lanes(warp.lanes<std::uint32_t>(op->s[0]), warp.mask, [&](int l) {
-      return (compare<C>(a[2 * l], b[2 * l]) ? truth & 0xffffu : 0u) |
-             (compare<C>(a[2 * l + 1], b[2 * l + 1]) ? truth & 0xffff'0000u : 0u);
+      return where(compared.first, l, truth & 0xffffu) | where(compared.second, l, truth & 0xffff'0000u);
     });
-    return op + 1;
+  } else if (ptx::size_bytes(op->instruction->type) == 4) {
+    for_lanes(warp.lanes<std::uint32_t>(op->s[0]), warp.mask, [&](int l) { return where(compared.first, l, truth); });
+  } else {
+    for_lanes(warp.lanes<std::uint16_t>(op->s[0]), warp.mask,
+              [&](int l) { return static_cast<std::uint16_t>(where(compared.first, l, truth)); });
   }
+  return op + 1;
+}
+template <class C, class T, bool>
+struct SetValues {
+  static const Op* run(Launch&, Warp& warp, const Op* op) { return set_values<T>(warp, op, lanes_where<C>); }
 };
 
 // Selects the handler Run<comparison, T, ftz>::run.
@@ -273,13 +308,11 @@ Handler compare_handler(const Instruction& in) {
     case Type::s64:
       return compare_for<SetPredicates, std::int64_t>(in.compare);
     case Type::f16:
-      return compare_for<SetPredicates, Half>(in.compare);
     case Type::f16x2:
-      return compare_for<SetPairPredicates, Half>(in.compare);
+      return compare_for<SetNarrowPredicates, Half>(in.compare);
     case Type::bf16:
-      return compare_for<SetPredicates, BFloat>(in.compare);
     case Type::bf16x2:
-      return compare_for<SetPairPredicates, BFloat>(in.compare);
+      return compare_for<SetNarrowPredicates, BFloat>(in.compare);
     case Type::f32:
       return in.ftz ? compare_for<SetPredicates, float, true>(in.compare)
                     : compare_for<SetPredicates, float>(in.compare);
@@ -291,20 +324,15 @@ Handler compare_handler(const Instruction& in) {
 }
 
 Handler set_handler(const Instruction& in) {
-  const bool wide = ptx::size_bytes(in.type) == 4;
   switch (in.source_type) {
     case Type::f16:
-      return wide ? compare_for<SetValues<std::uint32_t>::Of, Half>(in.compare)
-                  : compare_for<SetValues<std::uint16_t>::Of, Half>(in.compare);
-    case Type::bf16:
-      return wide ? compare_for<SetValues<std::uint32_t>::Of, BFloat>(in.compare)
-                  : compare_for<SetValues<std::uint16_t>::Of, BFloat>(in.compare);
     case Type::f16x2:
-      return compare_for<SetPairValues, Half>(in.compare);
+      return compare_for<SetValues, Half>(in.compare);
+    case Type::bf16:
     case Type::bf16x2:
-      return compare_for<SetPairValues, BFloat>(in.compare);
+      return compare_for<SetValues, BFloat>(in.compare);
     case Type::f32:
-      return compare_for<SetValues<std::uint32_t>::Of, float>(in.compare);
+      return compare_for<SetValues, float>(in.compare);
     default:
       return nullptr;
   }
