@@ -54,6 +54,14 @@ Status replace_file(const fs::path& file, std::string_view bytes) {
   return kOk;
 }
 
+Status write_into_fresh(const fs::path& file, std::string_view bytes) {
+  std::error_code error;
+  fs::create_directories(file.parent_path(), error);
+  const Descriptor out(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (out.get() < 0 || !write_all(out.get(), bytes)) return cannot_write(file);
+  return kOk;
+}
+
 Status replace_folder(const fs::path& fresh, const fs::path& folder) {
   std::error_code error;
   // An exchange, so that readers find either the old or the new folder at every moment.

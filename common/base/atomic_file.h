@@ -18,6 +18,11 @@ std::filesystem::path fresh_beside(const std::filesystem::path& place);
 // Writes the file completely or not at all. On return the file is on the disk. Creates missing folders.
 Status replace_file(const std::filesystem::path& file, std::string_view bytes);
 
+// Writes a file into a new folder, which replace_folder() puts in its place when it is complete. Creates missing
+// folders. Does not wait for the disk: after a power cut the file may be empty, so it must be one that can be made
+// again.
+Status write_into_fresh(const std::filesystem::path& file, std::string_view bytes);
+
 // Puts the complete folder `fresh` in the place of `folder`, in one step if the file system supports that, and deletes
 // the old folder. Without that support, the old folder may be gone after an Error.
 Status replace_folder(const std::filesystem::path& fresh, const std::filesystem::path& folder);

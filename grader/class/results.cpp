@@ -96,11 +96,14 @@ Result<fs::path> write_site(Batch& batch, const Rig& rig, const Gradebook& book,
   // A new folder replaces the old one, so that no page of an older report remains.
   std::error_code error;
   fs::remove_all(fresh, error);
-  ROOFWALK_TRY(const PageNames pages, make_site(input, [&](const std::string& path, const std::string& text) {
-                 return replace_file(fresh / path, text);
-               }));
-  ROOFWALK_TRY_STATUS(replace_folder(fresh, folder));
-  if (!shows_names) ROOFWALK_TRY_STATUS(replace_file(batch.folder() / "report-names.csv", names_table(pages)));
+  Result<PageNames> pages = make_site(
+      input, [&](const std::string& path, const std::string& text) { return write_into_fresh(fresh / path, text); });
+  const Status replaced = pages ? replace_folder(fresh, folder) : Status(pages.error());
+  if (!replaced) {
+    fs::remove_all(fresh, error);
+    return replaced.error();
+  }
+  if (!shows_names) ROOFWALK_TRY_STATUS(replace_file(batch.folder() / "report-names.csv", names_table(*pages)));
   return folder / "index.html";
 }
 

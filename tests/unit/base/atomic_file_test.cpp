@@ -46,12 +46,15 @@ TEST(Replace, PutsAFolderInAnothersPlaceWithAllThatIsInIt) {
   const test::ScratchFolder folder;
   const fs::path place = folder.path() / "site", fresh = fresh_beside(place);
   ASSERT_TRUE(replace_file(place / "old.html", "old"));
-  ASSERT_TRUE(replace_file(fresh / "new.html", "new"));
+  ASSERT_TRUE(write_into_fresh(fresh / "new.html", "new"));
+  ASSERT_TRUE(write_into_fresh(fresh / "pages/a.html", "a"));
+  EXPECT_FALSE(write_into_fresh(fresh / "pages", "a folder's name"));
   ASSERT_TRUE(replace_folder(fresh, place));
-  EXPECT_THAT(names_in(place), ::testing::ElementsAre("new.html"));
+  EXPECT_THAT(names_in(place), ::testing::UnorderedElementsAre("new.html", "pages"));
+  EXPECT_EQ(text_in(place / "pages/a.html"), "a");
   EXPECT_THAT(names_in(folder.path()), ::testing::ElementsAre("site"));
   EXPECT_FALSE(replace_folder(fresh, place)) << "there is nothing to put there";
-  EXPECT_THAT(names_in(place), ::testing::ElementsAre("new.html")) << "the old folder stays";
+  EXPECT_THAT(names_in(place), ::testing::UnorderedElementsAre("new.html", "pages")) << "the old folder stays";
 }
 
 TEST(TemporaryFolders, AreThisUsersAndGoWithAllThatIsInThem) {
