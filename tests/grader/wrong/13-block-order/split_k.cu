@@ -1,4 +1,4 @@
-// verdict: fail, stay
+// verdict: fail, right
 // Four blocks for a tile of c, each for a quarter of the products, and atomics add up what they find.
 #include <roofwalk.cuh>
 
