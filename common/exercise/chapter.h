@@ -62,10 +62,13 @@ bool is_count(Goal::What what);
 // Whether a goal's thresholds are upper bounds: less is better.
 bool is_upper_bound(Goal::What what);
 
+// `for = ["ace"]` in exercise.toml, of a hint that leads on to the ace: it remains after a pass.
+inline constexpr std::string_view kForAce = "ace";
+
 struct Hint {
   std::string text;
-  std::vector<std::string> causes;  // the diagnoses for which the hint is shown (`for` in exercise.toml); empty: any
-                                    // attempt
+  std::vector<std::string> causes;  // the diagnoses for which the hint is shown (`for` in exercise.toml); empty, or
+                                    // kForAce alone: any attempt
 };
 
 // The roofs that a chapter's dots are measured against, besides those of memory. fp32: that of FP32 arithmetic.

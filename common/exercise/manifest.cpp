@@ -356,8 +356,8 @@ class ManifestReader {
     return kOk;
   }
 
-  // Reads the ids of diagnoses in "for = ["over_fetch", "no_reuse"]". They are not checked here, because the roofline
-  // layer defines them; `dev check` checks them.
+  // Reads the ids of diagnoses in "for = ["over_fetch", "no_reuse"]", or "ace". Diagnoses are not checked here, because
+  // the roofline layer defines them; `dev check` checks them.
   Result<std::vector<std::string>> causes_of_hint(const toml::table& table) const {
     std::vector<std::string> causes;
     const toml::node* node = table.get("for");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "common/base/json.h"
 #include "common/roofline/cause.h"
@@ -136,18 +137,21 @@ std::vector<OfferedHint> hints_for(const Chapter& chapter, const Situation& situ
   for (std::size_t i = 0; i < chapter.hints.size(); ++i) {
     const auto& causes = chapter.hints[i].causes;
     const std::string id = fmt::format("chapter {}", i + 1);
+    const bool is_for_ace = causes.size() == 1 && causes.front() == kForAce;
     if (std::find(causes.begin(), causes.end(), situation.trouble) != causes.end()) {
       fitting.push_back({id, chapter.hints[i].text, situation.trouble});
-    } else if (causes.empty() && !situation.is_wrong) {
-      own.push_back({id, chapter.hints[i].text, ""});
+    } else if ((causes.empty() || is_for_ace) && !situation.is_wrong) {
+      own.push_back({id, chapter.hints[i].text, "", 0, 0, is_for_ace && situation.has_passed});
     }
   }
   if (fitting.empty()) add_general(situation.trouble, fitting);
-  // After a pass, drops the chapter's own hints. If the ace is not reached yet, keeps the last one, because it leads to
-  // the ace.
+  // After a pass, drops the chapter's own hints. If the ace is not reached yet, keeps those that lead to it: those that
+  // say so, or the last one.
+  if (situation.has_ace) own.clear();
   if (situation.has_passed && !own.empty()) {
-    own.erase(own.begin(), situation.has_ace ? own.end() : own.end() - 1);
-    for (OfferedHint& hint : own) hint.leads_on = true;
+    const auto leads_on = [](const OfferedHint& hint) { return hint.leads_on; };
+    if (std::none_of(own.begin(), own.end(), leads_on)) own.back().leads_on = true;
+    std::erase_if(own, std::not_fn(leads_on));
   }
   number(fitting);
   number(own);

@@ -19,7 +19,7 @@ struct OfferedHint {
   std::string cause;               // the diagnosis or verdict that it is for, which is its kind; empty: the chapter's
                                    // own
   std::size_t number = 0, of = 0;  // position within its kind: 2 of 3
-  bool leads_on = false;           // whether it is the chapter's last hint after a pass, which leads to the ace
+  bool leads_on = false;           // whether it is a hint of the chapter after a pass, which leads to the ace
 };
 
 // The facts by which hints are chosen.
@@ -38,8 +38,8 @@ std::string trouble_of(const Json& attempt);
 bool is_wrong(const Json& attempt);
 
 // All hints that apply, in order: the chapter's hints for the trouble, or the general ones if the chapter has none;
-// then, unless the kernel is wrong, the chapter's hints that are for any attempt. After a pass, of these only the very
-// last remains; after an ace, none of them.
+// then, unless the kernel is wrong, the chapter's hints that are for any attempt. After a pass, of these only those for
+// the ace remain, or the very last if none says so; after an ace, none of them.
 std::vector<OfferedHint> hints_for(const Chapter& chapter, const Situation& situation);
 
 // Gives the hints of one chapter on one device, one after the other.

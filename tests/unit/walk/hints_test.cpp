@@ -76,6 +76,19 @@ TEST(Hints, AfterAPassOnlyTheLastOneRemainsAndComesLast) {
   EXPECT_EQ(hints[1].of, 1u);
 }
 
+TEST(Hints, AfterAPassAllThatLeadToTheAceRemain) {
+  Chapter chapter = chapter_with_hints();
+  chapter.hints.push_back({"first step to the ace", {"ace"}});
+  chapter.hints.push_back({"second step to the ace", {"ace"}});
+  EXPECT_THAT(texts(hints_for(chapter, {})),
+              ElementsAre("general", "general too", "first step to the ace", "second step to the ace"));
+  const auto hints = hints_for(chapter, {.has_passed = true});
+  EXPECT_THAT(texts(hints), ElementsAre("first step to the ace", "second step to the ace"));
+  EXPECT_TRUE(hints[0].leads_on);
+  EXPECT_EQ(hints[1].of, 2u);
+  EXPECT_THAT(texts(hints_for(chapter, {.has_passed = true, .has_ace = true})), ::testing::IsEmpty());
+}
+
 TEST(Hints, AfterAnAceOnlyTroubleIsSpokenOf) {
   Situation situation{.has_passed = true, .has_ace = true};
   EXPECT_THAT(texts(hints_for(chapter_with_hints(), situation)), ::testing::IsEmpty());
