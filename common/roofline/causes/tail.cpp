@@ -40,8 +40,12 @@ const Cause cause::tail = {
     .order = 60,
     .claim = claim_tail,
     .explain = explain_tail,
-    .hints = {"Divide your number of blocks by the number that fits on the GPU at once. What does the remainder do?",
-              "Blocks run in waves. A last wave of a few blocks takes as long as a full one, with most SMs idle.",
-              "Choose smaller blocks or another tile, so that the last wave is full or one of many."}};
+    .hints = {
+        "Has one block more to do than another? If not, divide the number of blocks by the number that fits on the "
+        "GPU at once: what does the remainder do?",
+        "A launch takes as long as its last block. Where a few blocks have most of the work, or a last wave has "
+        "only a few blocks, most SMs stand idle until the end.",
+        "Cut the work into equal pieces, wherever its rows or lists begin and end. Choose smaller blocks or "
+        "another tile, so that the last wave is full or one of many."}};
 
 }  // namespace roofwalk
