@@ -42,6 +42,7 @@ class BlockChain {
   // write_unseen()).
   void write(std::uint64_t word, Change change, bool keeps, bool strongly) {
     change.order = ++count_;
+    written_.put(word * kWordBytes);
     if (const auto flag = flags_.find(word); flag != flags_.end()) return put(flag->second, change, keeps);
     Map& kept = strongly ? flags_ : others_;
     if (const auto other = others_.find(word); other != others_.end()) return put(other->second, change, keeps);
@@ -54,6 +55,7 @@ class BlockChain {
   void write_unseen(std::uint64_t low, std::uint64_t end, Change change) {
     change.order = ++count_;
     for (std::uint64_t page = low / PageSet::kPageBytes; page * PageSet::kPageBytes < end; ++page) {
+      written_.put(page * PageSet::kPageBytes);
       auto& [last_page, to] = last_unseen_[page % last_unseen_.size()];
       if (to == nullptr || last_page != page) {
         if (unseen_.size() >= kMostKept && !unseen_.contains(page)) {
@@ -70,6 +72,7 @@ class BlockChain {
   // Where changes could not be kept, the latest of them stands for that of any word without one.
   Change latest(std::uint64_t word) const {
     Change out = lost_;
+    if (!written_.may_hold(word * kWordBytes, (word + 1) * kWordBytes)) return out;
     for (const Map* map : {&flags_, &others_}) {
       if (map->empty()) continue;
       const auto found = map->find(word);
@@ -119,7 +122,8 @@ class BlockChain {
     to = change;
   }
 
-  PageSet pages_;
+  PageSet pages_;    // that are looked at
+  PageSet written_;  // most looks are at data that nobody writes
   Map flags_, others_;
   Map unseen_;  // by page
   // The places of some pages in unseen_.
