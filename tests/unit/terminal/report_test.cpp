@@ -68,6 +68,14 @@ TEST(Report, ShowsTheLibrarysDotOnceItIsMeasured) {
               HasSubstr("  library    CUB's DeviceReduce::Sum: 93 % of the roof, yours is x2 as fast\n"));
 }
 
+TEST(Report, ShowsALongDiagnosisToItsEnd) {
+  Attempt attempt = measured_attempt();
+  std::string& text = attempt.finding->diagnosis.text;
+  for (text.clear(); text.size() < 480;) text += "the same bytes come again, ";
+  text += "to the end.";
+  EXPECT_THAT(report(attempt, {}, Colors(false)), HasSubstr("to the end.\n"));
+}
+
 TEST(Report, FitsANarrowTerminal) {
   std::istringstream in(report(measured_attempt(), {}, Colors(true), 60));
   for (std::string line; std::getline(in, line);) EXPECT_LE(shown_columns(line), 60u) << line;
