@@ -70,6 +70,7 @@ class GridRunner {
 
   void run(double seconds, double spent_seconds) {
     play(seconds, spent_seconds);
+    name_blocks_not_begun();
     l2_round_.replay_alone();
     l2_round_.tell_traces();
     count_ended();
@@ -422,6 +423,15 @@ class GridRunner {
 
   void report_runaway(const Warp& warp, const char* message) {
     launch_.stop(warp, warp.next != nullptr ? warp.next : &program_.ops[0], FaultKind::runaway, -1, message);
+  }
+
+  // Says how many blocks a loop may wait for in vain: those that begin when others have ended.
+  void name_blocks_not_begun() {
+    const std::uint64_t count = shape_.grid.count();
+    if (!launch_.fault || launch_.fault->kind != FaultKind::runaway || next_block_ >= count) return;
+    if (!program_.reads_global_flags) return;
+    launch_.fault->message += fmt::format(" If it waits for other blocks: {} of {} begin only when others have ended",
+                                          count - next_block_, count);
   }
 
   void report_deadlock() {

@@ -12,7 +12,9 @@
 namespace roofwalk::test {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr int kCount = 1 << 16;
 
@@ -56,6 +58,39 @@ TEST(Limits, ManyEmptyLaunchesEndByTheBudget) {
   ASSERT_TRUE(record->fault);
   EXPECT_EQ(record->fault->kind, FaultKind::runaway);
   EXPECT_EQ(record->fault->line, 6);
+}
+
+// Eight blocks of 1024 threads fit at once.
+TEST(Limits, WhoWaitsForBlocksThatCannotBeginIsToldSo) {
+  const std::string& barrier = JOINT(R"(#include <roofwalk.cuh>
+__global__ void k(float* c) {
+  if (threadIdx.x > 0) return;
+  atomicAdd(c, 1.0f);
+  while (*(volatile float*)c < gridDim.x) {}
+}
+SOLVE(float* c, int blocks) {
+  cudaMemsetAsync(c, 0, 4);
+  k<<<blocks, 1024>>>(c);
+}
+)");
+  const std::string& loop = JOINT(R"(#include <roofwalk.cuh>
+__global__ void k(float* c) {
+  for (volatile float* v = c; threadIdx.x == 0;) v[blockIdx.x] = 1;
+}
+SOLVE(float* c, int blocks) { k<<<blocks, 1024>>>(c); }
+)");
+  const auto message_of = [](const std::string& text, int blocks, RunOptions options) {
+    Buffer c{"c", std::vector<float>(64)};
+    options.max_work = 2'000'000;
+    const auto record = Runner().run(text, {&c, blocks}, options);
+    EXPECT_TRUE(record.ok()) << record.error().text();
+    return record.ok() && record->fault ? record->fault->message : "";
+  };
+  for (const RunOptions& options : {RunOptions{}, kSanitized}) {
+    EXPECT_EQ(message_of(barrier, 8, options), "");
+    EXPECT_THAT(message_of(barrier, 32, options), HasSubstr("24 of 32 begin only when others have ended"));
+    EXPECT_THAT(message_of(loop, 32, options), AllOf(HasSubstr("runs too long"), Not(HasSubstr("others"))));
+  }
 }
 
 // Returns the smallest budget with which a kernel completes.
