@@ -12,7 +12,7 @@ namespace roofwalk {
 namespace {
 
 constexpr std::size_t kAdviceLines = 8;  // enough for the longest diagnosis
-constexpr std::size_t kLabel = 13;  // number of columns before a row's text
+constexpr std::size_t kLabel = 13;       // number of columns before a row's text
 constexpr std::size_t kFewestColumns = 40;
 
 class Page {
