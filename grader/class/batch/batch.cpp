@@ -76,10 +76,10 @@ Result<Descriptor> Batch::lock() const {
   return held;
 }
 
+// A copy may be torn, or changed since it was made, without another size.
 Status Batch::keep_source(const std::string& sha256, const std::string& bytes) const {
-  std::error_code error;
   const fs::path file = source(sha256);
-  if (fs::file_size(file, error) == bytes.size() && !error) return kOk;
+  if (file_text(file) == bytes) return kOk;
   return replace_file(file, bytes);
 }
 
