@@ -4,11 +4,15 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
+#include <map>
 #include <string_view>
 
 #include "common/base/subprocess.h"
+#include "grader/course/course.h"
 #include "grader/text/text.h"
 
 namespace roofwalk {
@@ -24,10 +28,37 @@ std::string words_of(const CommandResult& result) {
   return shortened(printable(result.output.substr(0, result.output.find('\n'))), kMostShownCharacters);
 }
 
+// Whether a variable of the environment would change what the scripts submit or what the queue answers. To sbatch,
+// variables matter more than the options in a script, so the ones that stay (such as SBATCH_ACCOUNT) are those of which
+// no script depends.
+bool misleads_slurm(std::string_view name) {
+  constexpr std::string_view kOfJobs[] = {
+      "SBATCH_ARRAY_INX",     "SBATCH_CLUSTERS",      "SBATCH_DEBUG",      "SBATCH_ERROR",
+      "SBATCH_EXCLUSIVE",     "SBATCH_EXPORT",        "SBATCH_GPUS",       "SBATCH_GET_USER_ENV",
+      "SBATCH_GPUS_PER_NODE", "SBATCH_GPUS_PER_TASK", "SBATCH_GRES",       "SBATCH_INPUT",
+      "SBATCH_JOB_NAME",      "SBATCH_NO_REQUEUE",    "SBATCH_OPEN_MODE",  "SBATCH_OUTPUT",
+      "SBATCH_REQUEUE",       "SBATCH_WAIT",          "SBATCH_IGNORE_PBS", "SBATCH_CONTAINER",
+      "SBATCH_CONTAINER_ID",  "SBATCH_WAIT_ALL_NODES"};
+  return name.starts_with("SQUEUE_") || name.starts_with("SCANCEL_") ||
+         std::find(std::begin(kOfJobs), std::end(kOfJobs), name) != std::end(kOfJobs);
+}
+
+std::map<std::string, std::string> environment_for_slurm() {
+  std::map<std::string, std::string> variables;
+  for (char** at = environ; *at != nullptr; ++at) {
+    const std::string_view entry = *at;
+    const std::size_t end = std::min(entry.find('='), entry.size());
+    const std::string_view name = entry.substr(0, end);
+    if (!misleads_slurm(name)) variables.emplace(name, entry.substr(std::min(end + 1, entry.size())));
+  }
+  return variables;
+}
+
 Result<std::string> output_of(const std::vector<std::string>& arguments) {
-  ROOFWALK_TRY(
-      const CommandResult result,
-      run_command({.arguments = arguments, .timeout_s = kCommandTimeout_s, .max_output_bytes = kMostQueueBytes}));
+  ROOFWALK_TRY(const CommandResult result, run_command({.arguments = arguments,
+                                                        .environment = environment_for_slurm(),
+                                                        .timeout_s = kCommandTimeout_s,
+                                                        .max_output_bytes = kMostQueueBytes}));
   if (result.exit_code == 0 && !result.timed_out) return result.output;
   return Error{.message = fmt::format("{}: {}", arguments.front(), words_of(result))};
 }
@@ -69,7 +100,10 @@ Status SlurmQueue::is_installed() {
 }
 
 Status SlurmQueue::submit(const std::filesystem::path& script) const {
-  const auto submitted = output_of({"sbatch", "--parsable", script.string()});
+  std::vector<std::string> words = {"sbatch", "--parsable"};
+  for (std::string& option : options_in(file_text(script))) words.push_back(std::move(option));
+  words.push_back(script.string());
+  const auto submitted = output_of(words);
   return submitted ? kOk : Status(submitted.error());
 }
 
@@ -83,8 +117,8 @@ Result<std::vector<QueuedTask>> SlurmQueue::tasks(const std::vector<std::string>
 }
 
 Result<std::vector<QueuedJob>> SlurmQueue::jobs(const std::string& job_name) const {
-  ROOFWALK_TRY(const std::string output,
-               output_of({"squeue", "--noheader", "--format=%i|%T|%r", "--name=" + job_name}));
+  ROOFWALK_TRY(const std::string output, output_of({"squeue", "--noheader", "--format=%i|%T|%r",
+                                                    fmt::format("--user={}", ::geteuid()), "--name=" + job_name}));
   return parse_jobs(output);
 }
 
@@ -98,6 +132,26 @@ void SlurmQueue::cancel_task(const QueuedTask& task) const {
 
 void SlurmQueue::cancel_waiting(const std::string& job_name) const {
   [[maybe_unused]] const auto ignored = output_of({"scancel", "--quiet", "--state=PENDING", "--name=" + job_name});
+}
+
+std::vector<std::string> options_in(const std::string& script) {
+  constexpr std::string_view kMark = "#SBATCH ";
+  std::vector<std::string> options;
+  for (std::string_view rest = script; !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    if (!line.starts_with(kMark)) continue;
+    std::string& option = options.emplace_back();
+    char quote = 0;
+    for (const char c : line.substr(kMark.size())) {
+      if (quote == 0 ? c == '"' || c == '\'' : c == quote) {
+        quote = quote == 0 ? c : '\0';
+      } else {
+        option += c;
+      }
+    }
+  }
+  return options;
 }
 
 std::vector<QueuedTask> parse_queue(const std::string& output) {

@@ -31,13 +31,14 @@ class SlurmQueue {
   // Errors: a command of Slurm is not on the PATH.
   static Status is_installed();
 
-  // Submits the script. Errors: sbatch's words.
+  // Submits the script, whatever SBATCH_* variables the environment has for what the script depends on. Errors:
+  // sbatch's words.
   Status submit(const std::filesystem::path& script) const;
 
   // The tasks of this user's jobs of these names that have not ended. Errors: Slurm does not answer.
   Result<std::vector<QueuedTask>> tasks(const std::vector<std::string>& job_names) const;
 
-  // The jobs of this name, which are no arrays, that have not ended. Errors: Slurm does not answer.
+  // This user's jobs of this name, which are no arrays, that have not ended. Errors: Slurm does not answer.
   Result<std::vector<QueuedJob>> jobs(const std::string& job_name) const;
 
   // Takes all tasks of a job, or one task, out of the queue. A job that has ended is no error.
@@ -46,6 +47,10 @@ class SlurmQueue {
   // Takes the jobs of this name that wait out of the queue; one that runs goes on.
   void cancel_waiting(const std::string& job_name) const;
 };
+
+// The options of a script's #SBATCH lines, one a line, as words of a command line: only these matter more to sbatch
+// than variables such as SBATCH_PARTITION.
+std::vector<std::string> options_in(const std::string& script);
 
 // Reads the output of squeue in the format of SlurmQueue::tasks().
 std::vector<QueuedTask> parse_queue(const std::string& output);

@@ -404,12 +404,42 @@ TEST_F(CollectorTest, LosesNothingWhileSlurmIsSilent) {
 
 TEST_F(CollectorTest, AJobThatSlurmTookInSilenceIsNotSubmittedTwice) {
   at_call("sbatch", 1,
-          fmt::format("name=$(sed -n 's/^#SBATCH --job-name=//p' \"$2\")\n"
+          fmt::format("for script; do :; done\nname=$(sed -n 's/^#SBATCH --job-name=//p' \"$script\")\n"
                       "echo \"$name|17|0|RUNNING|None\" >'{}'\nexit 1\n",
                       (slurm_.path() / "squeue.others").string()));
   when_submitted([&](const std::string&) { answer(1); });
   expect_graded(1);
   EXPECT_THAT(calls("sbatch"), SizeIs(1));
+}
+
+// To sbatch, variables of the environment matter more than the options in a script, and less than those of its command.
+TEST_F(CollectorTest, VariablesOfTheEnvironmentChangeNeitherJobsNorAnswers) {
+  constexpr std::array kVariables = {"SBATCH_JOB_NAME", "SBATCH_ARRAY_INX", "SBATCH_CLUSTERS", "SBATCH_OUTPUT",
+                                     "SBATCH_WAIT",     "SQUEUE_STATES",    "SCANCEL_STATE",   "SBATCH_ACCOUNT"};
+  for (const char* const name : kVariables) ::setenv(name, "mine", 1);
+  options_.sbatch = {"--partition=lab", "--comment=\"a b\""};
+  for (const char* const command : {"sbatch", "squeue", "scancel"}) {
+    at_call(command, 1, fmt::format("env >>'{}'\n", (slurm_.path() / "seen").string()));
+  }
+  when_submitted([&](const std::string&) { answer(1); });
+  expect_graded(1);
+  for (const char* const name : kVariables) ::unsetenv(name);
+  const std::string seen = file_text(slurm_.path() / "seen");
+  EXPECT_THAT(seen, HasSubstr("SBATCH_ACCOUNT=mine")) << "nothing here depends on it";
+  for (const char* const name : kVariables) {
+    if (name == std::string_view("SBATCH_ACCOUNT")) continue;
+    EXPECT_THAT(seen, Not(HasSubstr(name)));
+  }
+  EXPECT_THAT(calls("sbatch"), ElementsAre(AllOf(HasSubstr("--job-name=roofwalk-"), HasSubstr(" --array=0-0 "),
+                                                 HasSubstr(" --partition=lab --comment=a b /"))));
+}
+
+TEST_F(CollectorTest, AKeptCopyThatWasChangedIsMadeWhole) {
+  const std::string text = "// 1\n", key = sha256_hex(text);
+  ASSERT_TRUE(batch_->keep_source(key, text));
+  std::ofstream(batch_->source(key), std::ios::binary) << "// 2\n";
+  ASSERT_TRUE(batch_->keep_source(key, text));
+  EXPECT_EQ(file_text(batch_->source(key)), text);
 }
 
 TEST_F(CollectorTest, WhatSlurmRefusesIsAnErrorAndLeavesNothing) {
