@@ -249,6 +249,16 @@ bool has_line(const CommandResult& run, std::string_view wanted) {
   return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) { return line.ends_with(wanted); });
 }
 
+// Whether the compiler says that this machine lacks something. No text of a file can say so: it stands in diagnostics
+// and behind spaces only.
+bool blames_machine(const CommandResult& run, std::initializer_list<std::string_view> words) {
+  const std::vector<std::string> lines = clean_lines(run.output);
+  return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
+    const auto ends = [&](std::string_view end) { return line.ends_with(end); };
+    return !line.starts_with(' ') && !parse_line(line) && std::any_of(words.begin(), words.end(), ends);
+  });
+}
+
 // Whether another process ended the compiler or a program that it runs: the system if memory lacks, or whoever ends a
 // job. The limits that a file can reach end a compiler in other ways.
 bool was_killed(const CommandResult& run) {
@@ -283,9 +293,15 @@ Error explain_end(const CommandResult& run, const std::string& source_path, cons
   const Error killed{.message = fmt::format("{} was killed: this machine may lack memory", what),
                      .advice = "give the same command again when other programs have ended, or with fewer --workers"};
   if (was_killed(run)) return killed;
-  if (has_line(run, ": No space left on device")) {  // a file's own limit is less than any disk that is not full
+  // A file's own limit is less than any disk that is not full.
+  if (blames_machine(run, {": No space left on device", ": Disk quota exceeded"})) {
     return {.message = fmt::format("{} has no space for its files: the disk is full", what),
             .advice = "free some space, and give the same command again"};
+  }
+  if (blames_machine(run, {": Resource temporarily unavailable", ": Cannot fork", ": Too many open files in system",
+                           ": Input/output error", ": Read-only file system", ": Stale file handle"})) {
+    return {.message = fmt::format("{} cannot run here: this machine lacks processes or files", what),
+            .advice = "give the same command again when other programs have ended, or with fewer --workers"};
   }
   if (run.flooded) {
     error.message = fmt::format("{} wrote endless messages", what);

@@ -1,6 +1,13 @@
 #include "common/build/run_tool.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
 
 #include "common/build/files.h"
 #include "common/sandbox/compile_box.h"
@@ -14,6 +21,32 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMaxLogBytes = 64 << 10;
 // Limit on the output discarded beyond kMaxLogBytes. A compiler that writes even more is killed: its log is useless.
 constexpr std::size_t kMaxThrownBytes = 16 << 20;
+
+// The space that a file may take in a box for all that its compilers write.
+constexpr std::size_t kRoomBytes = kCompileLimits.temporary_bytes;
+// The part of it that is asked for, because a quota shows only so, and some file systems are memory.
+constexpr std::size_t kAskedBytes = kCompileLimits.file_bytes;
+
+// Whether the disk has room for what compilers write, however much of it one may use.
+bool has_room(const fs::path& folder) {
+  std::error_code error;
+  const fs::space_info space = fs::space(folder, error);
+  if (error || space.available < kRoomBytes) return false;
+  rlimit most{};
+  if (::getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur < kAskedBytes) return false;
+  const fs::path file = folder / "room";
+  const Descriptor asked(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  const bool is_there = asked.get() >= 0 && (::fallocate(asked.get(), 0, 0, static_cast<off_t>(kAskedBytes)) == 0 ||
+                                             errno == EOPNOTSUPP || errno == ENOSYS);
+  ::unlink(file.c_str());
+  return is_there;
+}
+
+// A compiler that cannot write crashes, for it writes to files as to memory.
+bool crashed(const CommandResult& run) {
+  return !run.timed_out && !run.flooded &&
+         (run.exit_code == 128 + SIGSEGV || run.exit_code == 128 + SIGBUS || run.exit_code == 128 + SIGABRT);
+}
 
 Result<ToolOutcome> run_here(const Toolkit& toolkit, const fs::path& folder, ToolJob job) {
   const fs::path bin = toolkit.root / "bin";
@@ -43,8 +76,14 @@ Result<ToolOutcome> run_here(const Toolkit& toolkit, const fs::path& folder, Too
                                          .max_stack_bytes = kCompileLimits.stack_bytes,
                                          .max_cpu_s = static_cast<std::size_t>(kCompileLimits.cpu_s)}));
   if (outcome.run.exit_code == 0) outcome.made = read_file(folder / job.makes, job.max_made_bytes);
+  if (crashed(outcome.run) && !has_room(folder)) {
+    return Error{.message = fmt::format("a compiler crashed, and the disk has less than {} MiB for it in {}",
+                                        kRoomBytes >> 20, folder.parent_path().string()),
+                 .advice = "free some space, and give the same command again"};
+  }
   const auto is_gone = [&](const auto& file) { return !fs::exists(folder / file.first, error); };
-  if (outcome.run.exit_code != 0 && std::any_of(job.files.begin(), job.files.end(), is_gone)) {
+  const bool made_nothing = outcome.run.exit_code == 0 && is_gone(std::pair(job.makes, 0));
+  if (made_nothing || (outcome.run.exit_code != 0 && std::any_of(job.files.begin(), job.files.end(), is_gone))) {
     return Error{.message = folder.string() + " was cleaned while a compiler worked in it",
                  .advice = "give the same command again"};
   }

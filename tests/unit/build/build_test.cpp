@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -266,6 +267,29 @@ TEST_F(Build, WhatTheMachineLacksIsNobodysMistake) {
   const Error cleaned = error_in("work");
   EXPECT_EQ(cleaned.text(), (folder_.path() / "work").string() +
                                 " was cleaned while a compiler worked in it (give the same command again)");
+  fs::permissions(folder_.write("bin/nvcc", "#!/bin/sh\nexit 0\n"), fs::perms::owner_all);
+  EXPECT_THAT(error_in("work").message, HasSubstr(" was cleaned while a compiler worked in it"));
+}
+
+// A limit of the file size stands for a full disk. cicc writes to its files as to memory, and so crashes without words.
+TEST_F(Build, ACrashOnAFullDiskIsNobodysMistake) {
+  fs::permissions(folder_.write("bin/nvcc", "#!/bin/sh\nkill -s BUS $$\n"), fs::perms::owner_all);
+  fs::create_directory(folder_.path() / "work");
+  const auto outcome = [&] {
+    return run_tool({folder_.path(), "13.0", Isolation::none}, folder_.path() / "work",
+                    {.arguments = {"nvcc"}, .files = {{"kernel.cu", "//"}}, .makes = "kernel.ptx"});
+  };
+  ASSERT_TRUE(outcome().ok()) << "with enough space, the crash is the file's";
+  EXPECT_EQ(outcome()->run.exit_code, 128 + SIGBUS);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit little{1 << 20, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &little), 0);
+  const auto full = outcome();
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  ASSERT_FALSE(full.ok());
+  EXPECT_THAT(full.error().message, HasSubstr("a compiler crashed, and the disk has less than 256 MiB for it in "));
+  EXPECT_EQ(full.error().file, "");
 }
 
 }  // namespace

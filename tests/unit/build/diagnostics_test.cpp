@@ -166,6 +166,19 @@ TEST(CompilerEnds, OnAFullDiskAreNobodysMistake) {
   EXPECT_EQ(full.file, "");
 }
 
+TEST(CompilerEnds, WhereTheMachineLacksSomethingAreNobodysMistake) {
+  const auto file_of = [](const std::string& output) {
+    return explain_nvcc({.exit_code = 1, .output = output}, "my/x.cu", kOneInclude, 300).file;
+  };
+  for (const std::string said :
+       {"cc1plus: fatal error: error writing to /tmp/x.ii: Disk quota exceeded\n", "sh: 1: Cannot fork\n",
+        "gcc: fatal error: cannot execute 'cc1plus': vfork: Resource temporarily unavailable\n"}) {
+    EXPECT_EQ(file_of(said), "") << said;
+    EXPECT_EQ(file_of("    1 | // " + said), "my/x.cu") << "the compiler shows a line of the file: " << said;
+    EXPECT_EQ(file_of("kernel.cu:1:2: warning: #warning " + said), "my/x.cu") << said;
+  }
+}
+
 // A node of a cluster may lack a compiler that others have. No file is to blame for that.
 TEST(CompilerEnds, OfOneThatCannotRunAreNobodysMistake) {
   const auto nvcc_said = [](int exit_code, const char* output) {
