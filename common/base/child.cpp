@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,7 +25,7 @@ struct Prepared {
   std::vector<std::string> environment;
   std::vector<char*> argv, envp;
   std::vector<PassedDescriptor> passed;
-  int output = -1, status = -1;
+  int output = -1, status = -1, group_line = -1;
 };
 
 Prepared prepare(const ChildStart& child) {
@@ -62,11 +63,30 @@ bool become_user(const UserId& user) {
   ::_exit(127);
 }
 
+// Asks the kernel to kill this process with its parent, or ends it if the parent has died.
+void die_with(pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(127);
+}
+
+// Leads a session of its own, and tells the number of its process group. False if nobody listens.
+bool tell_group(int line) {
+  char digits[16] = {};
+  std::size_t at = sizeof digits;
+  digits[--at] = '\n';
+  for (pid_t rest = ::setsid(); rest > 0; rest /= 10) digits[--at] = static_cast<char>('0' + rest % 10);
+  const std::size_t count = sizeof digits - at;
+  return count > 1 && ::send(line, digits + at, count, MSG_NOSIGNAL) == static_cast<ssize_t>(count);
+}
+
 // Runs in the child, between fork and exec.
 [[noreturn]] void become(const ChildStart& child, Prepared& prepared, pid_t parent) {
-  ::setpgid(0, 0);
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(127);  // the parent died before PR_SET_PDEATHSIG took effect
+  if (!child.outlives_parent) die_with(parent);
+  if (prepared.group_line < 0) {
+    ::setpgid(0, 0);
+  } else if (!tell_group(prepared.group_line)) {
+    give_up(prepared.status);
+  }
 
   // Undo signal masks and handlers that the child inherits from the parent.
   ::signal(SIGPIPE, SIG_DFL);
@@ -92,8 +112,7 @@ bool become_user(const UserId& user) {
   if (child.max_cpu_s > 0) limit(RLIMIT_CPU, child.max_cpu_s, 5);
   if (child.run_as) {
     if (!become_user(*child.run_as)) give_up(prepared.status);
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // changing the user clears it
-    if (::getppid() != parent) ::_exit(127);
+    if (!child.outlives_parent) die_with(parent);  // changing the user made the kernel forget it
   }
   ::execve(prepared.program.c_str(), prepared.argv.data(), child.environment ? prepared.envp.data() : environ);
   give_up(prepared.status);
@@ -134,11 +153,12 @@ Result<pid_t> start_child(const ChildStart& child) {
   const Descriptor status_read(ends[0]);
   Descriptor status = above(ends[1]);
   ::close(ends[1]);
-  const Descriptor output = above(child.output);
-  if (status.get() < 0 || output.get() < 0) return cannot(errno);
+  const Descriptor output = above(child.output), group_line = above(child.group_line);
+  if (status.get() < 0 || output.get() < 0 || (child.group_line >= 0 && group_line.get() < 0)) return cannot(errno);
   Prepared prepared = prepare(child);
   prepared.output = output.get();
   prepared.status = status.get();
+  prepared.group_line = group_line.get();
   std::vector<PassedDescriptor> passed = child.passed;
   if (child.channel >= 0) passed.push_back({child.channel, kChannelDescriptor});
   std::vector<Descriptor> copies;
@@ -153,7 +173,9 @@ Result<pid_t> start_child(const ChildStart& child) {
   const pid_t pid = ::fork();
   if (pid < 0) return cannot(errno);
   if (pid == 0) become(child, prepared, parent);
-  ::setpgid(pid, pid);  // in both processes, so that the group exists no matter which of them runs first
+  // In both processes, so that the group exists no matter which of them runs first. A leader of a group could lead no
+  // session.
+  if (child.group_line < 0) ::setpgid(pid, pid);
   status.close();
 
   int code = 0;

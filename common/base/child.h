@@ -62,10 +62,14 @@ struct ChildStart {
   std::vector<PassedDescriptor> passed = {};                      // further descriptors
   std::optional<UserId> run_as = {};  // the user to run as, without groups and unable to gain privileges; only for
                                       // root
-  std::size_t max_memory_bytes = 0;   // address space of each process; 0 unlimited
-  std::size_t max_file_bytes = 0;     // of each file written; 0 unlimited
-  std::size_t max_stack_bytes = 0;    // of each process; 0 inherits ours
-  std::size_t max_cpu_s = 0;          // processor time of each process; 0 unlimited
+  // If >= 0: a socket to which the child writes the number of its process group, and a line break, before it runs the
+  // program. The child then leads a session of its own, too, without a terminal.
+  int group_line = -1;
+  bool outlives_parent = false;      // it is not killed when the thread that started it ends
+  std::size_t max_memory_bytes = 0;  // address space of each process; 0 unlimited
+  std::size_t max_file_bytes = 0;    // of each file written; 0 unlimited
+  std::size_t max_stack_bytes = 0;   // of each process; 0 inherits ours
+  std::size_t max_cpu_s = 0;         // processor time of each process; 0 unlimited
 };
 
 // The child's number for `channel`.
@@ -75,8 +79,8 @@ inline constexpr int kChannelDescriptor = 3;
 inline constexpr int kSharedDescriptor = 4;
 
 // Starts the program in a process group of its own, with an empty stdin and only the descriptors named above. The
-// program leaves no core dump and is killed when the thread that started it ends. The caller must reap the process.
-// Error: the program cannot be started.
+// program leaves no core dump and, by default, is killed when the thread that started it ends. The caller must reap the
+// process. Error: the program cannot be started.
 Result<pid_t> start_child(const ChildStart& child);
 
 // Whether the program has ended. Does not reap it: as long as it is a zombie, its process group's number cannot be

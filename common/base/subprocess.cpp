@@ -120,6 +120,7 @@ Result<CommandResult> run_command(const Command& command) {
                    .channel = has_channel ? writes[1].get() : -1,
                    .passed = command.passed,
                    .run_as = command.run_as,
+                   .group_line = command.group_line,
                    .max_memory_bytes = command.max_memory_bytes,
                    .max_file_bytes = command.max_file_bytes,
                    .max_stack_bytes = command.max_stack_bytes,

@@ -29,6 +29,7 @@ struct Command {
   std::size_t max_channel_bytes = 0;
   std::vector<PassedDescriptor> passed = {};  // further descriptors that it inherits
   std::optional<UserId> run_as = {};          // see ChildStart
+  int group_line = -1;                        // see ChildStart
   std::size_t max_memory_bytes = 0;           // address space of each process; 0 unlimited
   std::size_t max_file_bytes = 0;             // of each file written; 0 unlimited
   std::size_t max_stack_bytes = 0;            // of each process; 0 inherits ours

@@ -97,8 +97,10 @@ Result<BoxStart> prepare_box(const Box& box, const std::vector<std::string>& pro
   // The box shares no namespace with the system, and cannot create any, because it would have privileges in these.
   line.add("--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
            "--disable-userns");
-  // The box cannot inject input into this terminal, and is killed when this process dies.
-  line.add("--new-session", "--die-with-parent");
+  // The box is killed when this process dies. It has no terminal into which it could put input, since bubblewrap leads
+  // a session of its own (ChildStart::group_line). The box is not to lead another one: then it is in one process group,
+  // and what is not killed with bubblewrap is killed by the guard.
+  line.add("--die-with-parent");
   line.add("--clearenv");
   for (const auto& [name, value] : box.environment) line.add("--setenv", name, value);
   for (const BoxMount& mount : box.mounts) {
@@ -135,6 +137,7 @@ Result<BoxStart> prepare_box(const Box& box, const std::vector<std::string>& pro
   line.add("--");
   for (const std::string& word : program) line.add(word);
   start.run_as = box_user();
+  ROOFWALK_TRY(start.guard, BoxGuard::start(start.run_as));
   return start;
 }
 

@@ -12,6 +12,7 @@
 
 #include "common/base/child.h"
 #include "common/base/result.h"
+#include "common/sandbox/box_guard.h"
 
 namespace roofwalk {
 
@@ -62,10 +63,11 @@ std::optional<UserId> box_user();
 struct BoxStart {
   std::vector<std::string> arguments;
   std::vector<PassedDescriptor> passed;  // descriptors that bubblewrap reads or reports its status to
-  std::optional<UserId> run_as;  // root switches to this user first, because in a box it could still read all of
-                                 // root's files
-  std::vector<Descriptor> held;  // referred to by `passed`; keep open until bubblewrap has started
-  Descriptor status;             // bubblewrap's status messages, for BoxStatus
+  std::optional<UserId> run_as;   // root switches to this user first, because in a box it could still read all of
+                                  // root's files
+  std::vector<Descriptor> held;   // referred to by `passed`; keep open until bubblewrap has started
+  Descriptor status;              // bubblewrap's status messages, for BoxStatus
+  std::optional<BoxGuard> guard;  // keep until the box has ended; its line() becomes ChildStart::group_line
 };
 
 // Prepares to run `program` in a box. The program gets only the descriptors 0 (empty), 1, 2 and, if the caller passes

@@ -127,7 +127,8 @@ BoxFacts box_facts() {
                                 .working_directory = "/",
                                 .timeout_s = kTrialSeconds,
                                 .passed = start->passed,
-                                .run_as = start->run_as});
+                                .run_as = start->run_as,
+                                .group_line = start->guard->line()});
   BoxStatus(std::move(start->status)).wait_until_gone(kTrialSeconds);
   facts.works = run.ok() && run->exit_code == 0;
   facts.trouble = run ? last_line(run->output) : run.error().message;

@@ -15,7 +15,8 @@ Result<CommandResult> run_boxed(const Box& box, const std::vector<std::string>& 
                         .max_thrown_bytes = run.max_thrown_bytes,
                         .max_channel_bytes = run.max_result_bytes,
                         .passed = std::move(start.passed),
-                        .run_as = start.run_as};
+                        .run_as = start.run_as,
+                        .group_line = start.guard->line()};
   ROOFWALK_TRY(CommandResult result, run_command(command));
   constexpr double kEndSeconds = 5;
   BoxStatus status(std::move(start.status));

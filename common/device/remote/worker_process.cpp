@@ -85,6 +85,7 @@ Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const WorkerCommand&
     child.environment.emplace();
     child.passed = box->passed;
     child.run_as = box->run_as;
+    child.group_line = box->guard->line();
   }
   const auto program = find_program(child.arguments.front());
   if (!program) return Error{.message = fmt::format("cannot find the program '{}'", child.arguments.front())};
@@ -105,20 +106,26 @@ Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const WorkerCommand&
   child.passed.push_back({shared.descriptor(), kSharedDescriptor});
   ROOFWALK_TRY(const pid_t pid, start_child(child));
   std::optional<BoxStatus> status;
-  if (box) status.emplace(std::move(box->status));
+  std::optional<BoxGuard> guard;
+  if (box) {
+    status.emplace(std::move(box->status));
+    guard = std::move(box->guard);
+  }
   return std::unique_ptr<WorkerProcess>(new WorkerProcess(pid, std::move(ours), std::move(words_read),
-                                                          std::move(shared), std::move(device), std::move(status)));
+                                                          std::move(shared), std::move(device), std::move(status),
+                                                          std::move(guard)));
 }
 
 WorkerProcess::WorkerProcess(pid_t pid, Descriptor channel, Descriptor words, SharedMemory shared, std::string device,
-                             std::optional<BoxStatus> box)
+                             std::optional<BoxStatus> box, std::optional<BoxGuard> guard)
     : pid_(pid),
       channel_(std::move(channel)),
       words_(std::move(words)),
       wire_(channel_.get(), words_.get()),
       shared_(std::move(shared)),
       device_(std::move(device)),
-      box_(std::move(box)) {}
+      box_(std::move(box)),
+      guard_(std::move(guard)) {}
 
 WorkerProcess::~WorkerProcess() {
   constexpr double kEndSeconds = 5;
@@ -147,6 +154,7 @@ WorkerProcess::End WorkerProcess::end(double patience_s, double end_s) {
     }
   }
   if (box_) box_->wait_until_gone(end_s);
+  guard_.reset();
   pid_ = -1;
   return end;
 }

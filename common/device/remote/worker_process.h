@@ -54,7 +54,7 @@ class WorkerProcess {
 
  private:
   WorkerProcess(pid_t pid, Descriptor channel, Descriptor words, SharedMemory shared, std::string device,
-                std::optional<BoxStatus> box);
+                std::optional<BoxStatus> box, std::optional<BoxGuard> guard);
 
   pid_t pid_;  // -1 after end()
   Descriptor channel_, words_;
@@ -62,6 +62,7 @@ class WorkerProcess {
   SharedMemory shared_;
   std::string device_;
   std::optional<BoxStatus> box_;
+  std::optional<BoxGuard> guard_;
 };
 
 }  // namespace roofwalk

@@ -4,13 +4,17 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "common/sandbox/compile_box.h"
 #include "common/sandbox/run_boxed.h"
@@ -230,9 +234,64 @@ TEST_F(BoxTest, NothingOfTheSystemIsShared) {
     const std::string path = std::string("/proc/self/ns/") + name;
     EXPECT_NE(shell("readlink " + path).output, fs::read_symlink(path).string() + "\n") << name;
   }
-  EXPECT_EQ(shell("grep -c : /proc/net/dev").output, "1\n");          // loopback
-  EXPECT_NE(shell("cut -d ' ' -f 6 /proc/self/stat").output, "0\n");  // a session that began inside the box
+  EXPECT_EQ(shell("grep -c : /proc/net/dev").output, "1\n");  // loopback
 }
+
+// What runs on somebody's terminal could otherwise type into it.
+TEST_F(BoxTest, ATerminalIsNotShared) {
+  const pid_t on_terminal = ::fork();
+  if (on_terminal == 0) {
+    ::setsid();
+    const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
+    ::grantpt(terminal);
+    ::unlockpt(terminal);
+    if (::open(::ptsname(terminal), O_RDWR) < 0 || ::open("/dev/tty", O_RDWR) < 0) ::_exit(2);
+    const auto of_box = run_boxed(box(), {"/bin/sh", "-c", "cut -d ' ' -f 7 /proc/self/stat"}, {});
+    ::_exit(of_box.ok() && of_box->output == "0\n" ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(on_terminal, &status, 0), on_terminal);
+  EXPECT_EQ(status, 0);
+}
+
+// Kills the maker of a box after this time; whether nothing of the box is left.
+bool leaves_nothing_if_killed_after(std::chrono::microseconds time, const Box& box) {
+  const pid_t maker = ::fork();
+  if (maker == 0) {
+    const auto never = run_boxed(box, {"/bin/sleep", "1000"}, {});
+    ::_exit(never.ok() ? 0 : 1);
+  }
+  std::this_thread::sleep_for(time);
+  ::kill(maker, SIGKILL);
+  // This process takes over what is left (PR_SET_CHILD_SUBREAPER).
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  for (pid_t ended = 0; ended >= 0 && std::chrono::steady_clock::now() < deadline;) {
+    ended = ::waitpid(-1, nullptr, WNOHANG);
+    if (ended < 0) return true;
+    if (ended == 0) std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+  const pid_t self = ::getpid();
+  std::ifstream children("/proc/self/task/" + std::to_string(self) + "/children");
+  for (pid_t left = 0; children >> left;) ::kill(left, SIGKILL);
+  while (::waitpid(-1, nullptr, 0) > 0) {
+  }
+  return false;
+}
+
+class KilledMaker : public BoxTest {
+ protected:
+  static void leaves_nothing(std::chrono::microseconds step) {
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    for (auto time = std::chrono::microseconds(0); time <= std::chrono::milliseconds(20); time += step) {
+      EXPECT_TRUE(leaves_nothing_if_killed_after(time, box())) << time.count() << " us";
+    }
+    ::prctl(PR_SET_CHILD_SUBREAPER, 0);
+  }
+};
+class LongKilledMaker : public KilledMaker {};
+
+TEST_F(KilledMaker, LeavesNothingOfItsBox) { leaves_nothing(std::chrono::microseconds(1700)); }
+TEST_F(LongKilledMaker, LeavesNothingOfItsBox) { leaves_nothing(std::chrono::microseconds(25)); }
 
 // Returns the number of processes on this machine with `word` in their command line.
 int processes_with(const std::string& word) {
