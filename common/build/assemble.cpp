@@ -10,7 +10,7 @@ namespace roofwalk {
 Result<ChipCode> assemble_for(const Toolkit& toolkit, const Artifact& artifact, std::string_view text,
                               const std::string& chip) {
   const std::string key = sha256_hex(toolkit.version + "\n" + chip + "\n" + std::string(text));
-  ROOFWALK_TRY(const CompileFolder compile_folder, CompileFolder::open(key.substr(0, 32)));
+  ROOFWALK_TRY(const CompileFolder compile_folder, CompileFolder::open(key.substr(0, 32), toolkit.isolation));
   ROOFWALK_TRY(ToolOutcome outcome, run_tool(toolkit, compile_folder.path(),
                                              {.arguments = {"ptxas", "-arch=" + chip, "kernel.ptx"},
                                               .files = {{"kernel.ptx", std::string(text)}},

@@ -220,7 +220,7 @@ Status check_kernels(const BuildRequest& request, const std::string& ptx, const 
 Result<Compiled> compile(const Toolkit& toolkit, const BuildRequest& request, const std::string& source,
                          const Headers& headers, const std::string& key) {
   // The path is part of the PTX and should be short, so it contains only half of the hash.
-  ROOFWALK_TRY(const CompileFolder compile_folder, CompileFolder::open(key.substr(0, 32)));
+  ROOFWALK_TRY(const CompileFolder compile_folder, CompileFolder::open(key.substr(0, 32), toolkit.isolation));
   // Another process may have compiled it while this one waited.
   if (auto done = load_compiled(request.cache, key)) return *std::move(done);
   Compiled compiled;

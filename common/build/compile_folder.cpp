@@ -54,7 +54,13 @@ int lock_file(const fs::path& path) {
 
 }  // namespace
 
-Result<CompileFolder> CompileFolder::open(const std::string& key) {
+Result<CompileFolder> CompileFolder::open(const std::string& key, Isolation isolation) {
+  auto opened = open_on_disk(key);
+  if (!opened && isolation == Isolation::boxed) return CompileFolder({}, {}, -1);
+  return opened;
+}
+
+Result<CompileFolder> CompileFolder::open_on_disk(const std::string& key) {
   ROOFWALK_TRY(const fs::path folder, user_folder());
   const fs::path lock_path = folder / (key + ".lock");
   const int lock = lock_file(lock_path);

@@ -1,6 +1,7 @@
 // Tests of build() with the compilers in a box.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -59,6 +60,25 @@ TEST_F(BoxedBuild, GivesTheSameBytesWhereverAndWheneverItRuns) {
   EXPECT_THAT(first->ptx, Not(HasSubstr(folder_.path().string())));
   ASSERT_EQ(first->kernels.size(), 1u);
   EXPECT_GT(first->kernels[0].registers_per_thread, 0);
+}
+
+// On a machine of many users, somebody may make the compile folder of another one first.
+TEST_F(BoxedBuild, NeedsNoFolderThatAnotherUserCanTake) {
+  if (::geteuid() != 0) GTEST_SKIP() << "skipped: needs root, to become another user";
+  constexpr uid_t kUser = 54'321;
+  const fs::path taken = "/tmp/roofwalk-" + std::to_string(kUser);
+  fs::create_directory(taken);
+  folder_.write("my/x.cu", kBoxedKernel);
+  for (const char* const part : {"", "my", "include"}) fs::permissions(folder_.path() / part, fs::perms(0755));
+  const pid_t other = ::fork();
+  if (other == 0) {
+    const bool is_other = ::setresgid(kUser, kUser, kUser) == 0 && ::setresuid(kUser, kUser, kUser) == 0;
+    ::_exit(is_other && build_text(kBoxedKernel).ok() ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(other, &status, 0), other);
+  EXPECT_EQ(status, 0);
+  fs::remove(taken);
 }
 
 TEST_F(BoxedBuild, DoesNotTrustWhatWasCompiledWithoutABox) {
