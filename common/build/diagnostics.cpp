@@ -249,14 +249,16 @@ bool has_line(const CommandResult& run, std::string_view wanted) {
   return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) { return line.ends_with(wanted); });
 }
 
-// Whether the compiler says that this machine lacks something. No text of a file can say so: it stands in diagnostics
-// and behind spaces only.
+// Whether the compiler says that this machine lacks something. A text of the file can seem to say so only in a warning,
+// of any number of lines, or behind spaces.
 bool blames_machine(const CommandResult& run, std::initializer_list<std::string_view> words) {
   const std::vector<std::string> lines = clean_lines(run.output);
-  return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
-    const auto ends = [&](std::string_view end) { return line.ends_with(end); };
-    return !line.starts_with(' ') && !parse_line(line) && std::any_of(words.begin(), words.end(), ends);
-  });
+  const auto is_diagnostic = [](const std::string& line) { return parse_line(line).has_value(); };
+  return std::none_of(lines.begin(), lines.end(), is_diagnostic) &&
+         std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
+           const auto ends = [&](std::string_view end) { return line.ends_with(end); };
+           return !line.starts_with(' ') && std::any_of(words.begin(), words.end(), ends);
+         });
 }
 
 // Whether another process ended the compiler or a program that it runs: the system if memory lacks, or whoever ends a

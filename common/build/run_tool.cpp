@@ -42,10 +42,13 @@ bool has_room(const fs::path& folder) {
   return is_there;
 }
 
-// A compiler that cannot write crashes, for it writes to files as to memory.
-bool crashed(const CommandResult& run) {
-  return !run.timed_out && !run.flooded &&
-         (run.exit_code == 128 + SIGSEGV || run.exit_code == 128 + SIGBUS || run.exit_code == 128 + SIGABRT);
+// Whether a compiler may have failed because it cannot write. Some crash then, for they write to files as to memory.
+bool may_lack_room(const CommandResult& run) {
+  const bool crashed =
+      run.exit_code == 128 + SIGSEGV || run.exit_code == 128 + SIGBUS || run.exit_code == 128 + SIGABRT;
+  const auto says = [&](const char* words) { return run.output.find(words) != std::string::npos; };
+  const bool says_so = run.exit_code != 0 && (says("No space left on device") || says("Disk quota exceeded"));
+  return !run.timed_out && !run.flooded && (crashed || says_so);
 }
 
 Result<ToolOutcome> run_here(const Toolkit& toolkit, const fs::path& folder, ToolJob job) {
@@ -76,8 +79,8 @@ Result<ToolOutcome> run_here(const Toolkit& toolkit, const fs::path& folder, Too
                                          .max_stack_bytes = kCompileLimits.stack_bytes,
                                          .max_cpu_s = static_cast<std::size_t>(kCompileLimits.cpu_s)}));
   if (outcome.run.exit_code == 0) outcome.made = read_file(folder / job.makes, job.max_made_bytes);
-  if (crashed(outcome.run) && !has_room(folder)) {
-    return Error{.message = fmt::format("a compiler crashed, and the disk has less than {} MiB for it in {}",
+  if (may_lack_room(outcome.run) && !has_room(folder)) {
+    return Error{.message = fmt::format("a compiler failed, and the disk has less than {} MiB for it in {}",
                                         kRoomBytes >> 20, folder.parent_path().string()),
                  .advice = "free some space, and give the same command again"};
   }

@@ -288,7 +288,7 @@ TEST_F(Build, ACrashOnAFullDiskIsNobodysMistake) {
   const auto full = outcome();
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
   ASSERT_FALSE(full.ok());
-  EXPECT_THAT(full.error().message, HasSubstr("a compiler crashed, and the disk has less than 256 MiB for it in "));
+  EXPECT_THAT(full.error().message, HasSubstr("a compiler failed, and the disk has less than 256 MiB for it in "));
   EXPECT_EQ(full.error().file, "");
 }
 

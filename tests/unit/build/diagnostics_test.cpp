@@ -176,6 +176,7 @@ TEST(CompilerEnds, WhereTheMachineLacksSomethingAreNobodysMistake) {
     EXPECT_EQ(file_of(said), "") << said;
     EXPECT_EQ(file_of("    1 | // " + said), "my/x.cu") << "the compiler shows a line of the file: " << said;
     EXPECT_EQ(file_of("kernel.cu:1:2: warning: #warning " + said), "my/x.cu") << said;
+    EXPECT_EQ(file_of("kernel.cu(1): warning #1444-D: f was declared deprecated (\"\n" + said), "my/x.cu") << said;
   }
 }
 
