@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -57,6 +58,20 @@ class BoxTest : public testing::Test {
 
   fs::path folder_;
 };
+
+// Some distributions install the toolkit into /usr, and some people into their home.
+TEST_F(BoxTest, ShowsOfASharedFolderTheToolkitAlone) {
+  const auto shows = [&](const std::string& from) {
+    const auto mounts = compile_box(folder_).mounts;
+    return std::any_of(mounts.begin(), mounts.end(),
+                       [&](const BoxMount& mount) { return mount.from == folder_ / from; });
+  };
+  EXPECT_EQ(compile_box(folder_).mounts.back().from, folder_);
+  fs::create_directory(folder_ / "share");
+  EXPECT_NE(compile_box(folder_).mounts.back().from, folder_);
+  for (const char* const part : {"bin", "include", "nvvm", "targets"}) EXPECT_TRUE(shows(part)) << part;
+  EXPECT_FALSE(shows("share"));
+}
 
 TEST_F(BoxTest, GivesOutputResultAndExitCode) {
   Box with_file = box();
