@@ -24,6 +24,21 @@ std::string lower_extension(const std::string& name) {
   return extension;
 }
 
+// Opens a file for reading. Its last `own_parts` names must not be links at this moment: whoever can write into a
+// folder may have replaced it by a link since it was listed.
+Descriptor open_behind_no_link(const fs::path& path, std::size_t own_parts) {
+  std::vector<fs::path> names(path.begin(), path.end());
+  const std::size_t own = std::min(own_parts, names.size());
+  fs::path base;
+  for (std::size_t i = 0; i + own < names.size(); ++i) base /= names[i];
+  Descriptor folder(::open(base.empty() ? "." : base.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  for (std::size_t i = names.size() - own; i + 1 < names.size() && folder.get() >= 0; ++i) {
+    folder = Descriptor(::openat(folder.get(), names[i].c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  }
+  if (folder.get() < 0 || names.empty()) return Descriptor();
+  return Descriptor(::openat(folder.get(), names.back().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+}
+
 }  // namespace
 
 bool is_source(const std::string& name) { return lower_extension(name) == ".cu"; }
@@ -34,8 +49,8 @@ bool is_debris(const std::string& name) {
   return name.starts_with("._") || std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
-Result<std::string> read_plain_file(const fs::path& path, std::size_t most_bytes) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+Result<std::string> read_plain_file(const fs::path& path, std::size_t most_bytes, std::size_t own_parts) {
+  const Descriptor file = open_behind_no_link(path, own_parts);
   struct stat info {};
   if (file.get() < 0 || ::fstat(file.get(), &info) != 0) return Error{.message = "cannot be opened"};
   if (!S_ISREG(info.st_mode)) return Error{.message = "is not a regular file"};
@@ -52,9 +67,9 @@ Result<std::string> read_plain_file(const fs::path& path, std::size_t most_bytes
   return bytes;
 }
 
-decltype(Found::read) reader_of(fs::path path) {
-  return [path = std::move(path)](std::size_t most_bytes, std::size_t& cost_bytes) {
-    auto bytes = read_plain_file(path, most_bytes);
+decltype(Found::read) reader_of(fs::path path, std::size_t own_parts) {
+  return [path = std::move(path), own_parts](std::size_t most_bytes, std::size_t& cost_bytes) {
+    auto bytes = read_plain_file(path, most_bytes, own_parts);
     cost_bytes += bytes ? bytes->size() : most_bytes;
     return bytes;
   };

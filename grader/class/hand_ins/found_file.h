@@ -27,11 +27,13 @@ bool is_source(const std::string& name);  // NAME.cu
 bool is_zip(const std::string& name);
 bool is_debris(const std::string& name);  // files that systems and tools leave behind: never a student's
 
-// Reads a file, but never follows a link or waits for a pipe. Errors: not a plain file, or larger than `most_bytes`.
-Result<std::string> read_plain_file(const std::filesystem::path& path, std::size_t most_bytes);
+// Reads a file, but never waits for a pipe, and follows no link among the last `own_parts` names of the path. Errors:
+// not a plain file, or larger than `most_bytes`.
+Result<std::string> read_plain_file(const std::filesystem::path& path, std::size_t most_bytes,
+                                    std::size_t own_parts = 1);
 
 // The function Found::read for a file on disk.
-decltype(Found::read) reader_of(std::filesystem::path path);
+decltype(Found::read) reader_of(std::filesystem::path path, std::size_t own_parts = 1);
 
 // What a backslash in an entry's name is. In some encodings of East Asian names, a character's second byte is a
 // backslash; there only one behind an ASCII character separates names.

@@ -259,7 +259,8 @@ std::int64_t written_at(const fs::path& path) {
 Found file_at(const fs::path& path, std::vector<std::string> parts) {
   std::error_code error;
   const fs::file_status status = fs::symlink_status(path, error);
-  if (fs::is_regular_file(status)) return {std::move(parts), written_at(path), reader_of(path)};
+  const std::size_t own_parts = parts.size();
+  if (fs::is_regular_file(status)) return {std::move(parts), written_at(path), reader_of(path, own_parts)};
   return {std::move(parts), written_at(path), refusal(fs::is_symlink(status) ? kIsLink : "is not a regular file")};
 }
 
