@@ -20,10 +20,10 @@ void add_namesakes(const std::vector<StudentRow>& rows, std::vector<RowDoubt>& d
   for (const StudentRow& row : rows) {
     const std::string& student = row.owner.student;
     const std::string name = without_number(student), shown = without_hash(name);
-    const std::string letters = name_letters(shown);
+    const std::string letters = look_of_letters(shown);
     if (letters.empty()) continue;
     auto [first, is_new] = by_letters.try_emplace(letters, &row);
-    const auto [same, is_first] = with_number.try_emplace(name_letters(shown + student.substr(name.size())), &row);
+    const auto [same, is_first] = with_number.try_emplace(look_of_letters(shown + student.substr(name.size())), &row);
     if (is_new) std::tie(first, is_new) = std::pair(same, is_first);
     if (is_new || (is_persons(row.owner.lms_id) && is_persons(first->second->owner.lms_id))) continue;
     const bool is_moodles = is_participants(row.owner.lms_id);

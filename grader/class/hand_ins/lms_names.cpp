@@ -415,7 +415,8 @@ std::string plain_name(const std::string& name) {
     text += !one.code ? "\xef\xbf\xbd" : is_harmless(*one.code) ? name.substr(i, one.bytes) : "?";
     i += one.bytes;
   }
-  return text.empty() ? "?" : text;
+  const bool has_letters = std::any_of(text.begin(), text.end(), [](char c) { return c > ' '; });
+  return has_letters || !name_letters(text).empty() ? text : "?";
 }
 
 std::string student_name(const std::string& name) {

@@ -83,4 +83,31 @@ std::string name_letters(const std::string& given) {
   return letters;
 }
 
+std::string look_of_letters(const std::string& name) {
+  // Small letters in the order of their code points: Greek from alpha, Cyrillic from a. Of letters of which only the
+  // capital one looks Latin, what that one looks like; a space: neither does.
+  constexpr char32_t kGreek = 0x3b1, kCyrillic = 0x430, kMoreCyrillic = 0x455;
+  constexpr std::string_view kGreekLooks = "ab  ezh ikl mv op  tu xpw", kCyrillicLooks = "a b  e     kmhop ctyfx   ",
+                             kMoreLooks = "sii j";
+  constexpr char32_t kFullWidth = 0xff21, kFullWidthSmall = 0xff41;
+  const std::string letters = name_letters(name);
+  std::string look;
+  for (std::size_t i = 0; i < letters.size();) {
+    const Character one = character_at(letters, i);
+    const char32_t code = one.code.value_or(0);
+    char latin = ' ';
+    const auto take = [&](char32_t first, std::string_view looks) {
+      if (code >= first && code < first + looks.size()) latin = looks[code - first];
+    };
+    take(kGreek, kGreekLooks);
+    take(kCyrillic, kCyrillicLooks);
+    take(kMoreCyrillic, kMoreLooks);
+    take(kFullWidth, "abcdefghijklmnopqrstuvwxyz");
+    take(kFullWidthSmall, "abcdefghijklmnopqrstuvwxyz");
+    look += latin == ' ' ? letters.substr(i, one.bytes) : std::string(1, latin);
+    i += one.bytes;
+  }
+  return look;
+}
+
 }  // namespace roofwalk

@@ -16,4 +16,8 @@ std::string small_address(const std::string& address);
 // text.
 std::string name_letters(const std::string& name);
 
+// The same, with the Latin letters that Greek, Cyrillic and full-width ones look like, so that names that a reader
+// takes for one another give the same text. Different people's names may give the same text, too.
+std::string look_of_letters(const std::string& name);
+
 }  // namespace roofwalk

@@ -374,6 +374,14 @@ TEST_F(Book, ANameThatEndsWithAnothersNumberIsTold) {
             "has a row next to that of group_3 (123567), who has a similar name: are they one person?");
 }
 
+TEST_F(Book, NamesThatLookAlikeAreTold) {
+  students_ = {
+      {"Ada Cox", "", {}}, {"\u0410d\u0430 C\u043ex", "", {}}, {"\uff21da \u03a7u", "", {}}, {"Ada Xu", "", {}}};
+  const Gradebook book = make();
+  EXPECT_EQ(book.rows.size(), 4u);
+  EXPECT_EQ(book.doubts.size(), 2u);
+}
+
 TEST_F(Book, NamesakesAreTold) {
   students_ = {{"Jos\u00e9", "", {}}, {"Jose\u0301", "", {}}, {"Jane Doe (7)", "7", {}}, {"Jane Doe (8)", "8", {}}};
   const Gradebook book = make();

@@ -321,6 +321,15 @@ TEST_F(HostileHandIns, NamesThatLookAlikeStayApart) {
   }
 }
 
+TEST_F(HostileHandIns, ARowOfSpacesIsSeen) {
+  for (const char* const name : {" ", "\u00a0", "\u3000 ", "-"}) {
+    folder_.write(fs::path("c") / name / "vector-add.cu", name);
+  }
+  std::vector<std::string> students;
+  for (const Owner& owner : collect_all(folder_.path() / "c").students) students.push_back(owner.student.substr(0, 3));
+  EXPECT_THAT(students, ElementsAre("-", "? ~", "? ~", "? ~"));
+}
+
 // All paths with `..` are reported in one message, so that they do not use up the limited number of messages.
 TEST_F(HostileHandIns, ManyWaysUpAreOneLine) {
   std::vector<ArchiveFile> files = {{"Jane_1_assignsubmission_file_/vector-add.cu", "A"}, {"vector-add.cu", "B"}};
@@ -511,6 +520,26 @@ Taken taken() {
 
 // Thousands of names, each with a hundred folders, compress to a few kilobytes. Looking at them must not take much
 // memory or time.
+// Whoever can write into a folder of the class, as on a shared disk, may replace a folder in it by a link to what only
+// the instructor can read, between the look at it and the reading.
+TEST_F(HostileHandIns, AFolderThatBecomesALinkShowsNothing) {
+  folder_.write("solutions/vector-add.cu", "S");
+  folder_.write("c/eve/work/vector-add.cu", "E");
+  const Wanted wanted{{"vector-add"}};
+  const Listing listing = list_class_folder(folder_.path() / "c", ChapterNames(wanted));
+  const Found& file = listing.folders.at("eve").files.at(0);
+  std::size_t cost = 0;
+  EXPECT_EQ(*file.read(10, cost), "E");
+  fs::rename(folder_.path() / "c/eve/work", folder_.path() / "c/eve/old");
+  fs::create_directory_symlink(folder_.path() / "solutions", folder_.path() / "c/eve/work");
+  EXPECT_FALSE(file.read(10, cost).ok());
+  fs::remove_all(folder_.path() / "c/eve");
+  fs::create_directory(folder_.path() / "solutions/work");
+  folder_.write("solutions/work/vector-add.cu", "S");
+  fs::create_directory_symlink(folder_.path() / "solutions", folder_.path() / "c/eve");
+  EXPECT_FALSE(file.read(10, cost).ok());
+}
+
 TEST_F(HostileHandIns, DeepFoldersTakeNobodysMemory) {
   std::string folders;
   while (folders.size() < 200) folders += "a/";
