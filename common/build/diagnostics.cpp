@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <optional>
 #include <set>
@@ -249,13 +250,33 @@ bool has_line(const CommandResult& run, std::string_view wanted) {
   return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) { return line.ends_with(wanted); });
 }
 
-// Whether the compiler says that this machine lacks something. A text of the file can seem to say so only in a warning,
-// of any number of lines, or behind spaces.
+// Whether the output holds a diagnostic about a place in a file, such as "kernel.cu(5): error" or "kernel.cu:5:2: fatal
+// error". With #line, a file can give itself any name, so that such a line may begin and go on as any other one.
+bool names_a_place(const CommandResult& run, std::initializer_list<std::string_view> severities) {
+  if (run.output_cut) return true;
+  const auto is_named = [&](std::string_view severity) {
+    for (std::size_t at = run.output.find(severity); at != std::string::npos; at = run.output.find(severity, at + 1)) {
+      if (at > 0 && (run.output[at - 1] == ')' || std::isdigit(static_cast<unsigned char>(run.output[at - 1])) != 0))
+        return true;
+    }
+    return false;
+  };
+  return std::any_of(severities.begin(), severities.end(), is_named);
+}
+
+bool names_a_mistake(const CommandResult& run) {
+  return names_a_place(run, {": error", ": fatal error", ": catastrophic error"});
+}
+
+// Whether all of the output is the compiler's own words, and no text of the file's.
+bool is_compilers_own(const CommandResult& run) {
+  return !names_a_mistake(run) && !names_a_place(run, {": warning", ": note", ": remark"});
+}
+
+// Whether the compiler says that this machine lacks something.
 bool blames_machine(const CommandResult& run, std::initializer_list<std::string_view> words) {
   const std::vector<std::string> lines = clean_lines(run.output);
-  const auto is_diagnostic = [](const std::string& line) { return parse_line(line).has_value(); };
-  return std::none_of(lines.begin(), lines.end(), is_diagnostic) &&
-         std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
+  return is_compilers_own(run) && std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
            const auto ends = [&](std::string_view end) { return line.ends_with(end); };
            return !line.starts_with(' ') && std::any_of(words.begin(), words.end(), ends);
          });
@@ -267,8 +288,8 @@ bool was_killed(const CommandResult& run) {
   constexpr std::array kSignals = {SIGHUP, SIGINT, SIGKILL, SIGTERM};
   return !run.flooded &&
          (std::any_of(kSignals.begin(), kSignals.end(), [&](int signal) { return run.exit_code == 128 + signal; }) ||
-          has_line(run, ": fatal error: Killed signal terminated program cc1plus") ||
-          has_line(run, ": fatal error: Terminated signal terminated program cc1plus"));
+          (is_compilers_own(run) && (has_line(run, ": fatal error: Killed signal terminated program cc1plus") ||
+                                     has_line(run, ": fatal error: Terminated signal terminated program cc1plus"))));
 }
 
 // Returns what a compiler says that cannot run at all on this machine, whatever it is to compile: it, or a program or
@@ -277,7 +298,7 @@ std::optional<std::string> why_it_cannot_run(const CommandResult& run) {
   const std::vector<std::string> lines = clean_lines(run.output);
   const auto said =
       std::find_if(lines.begin(), lines.end(), [](const std::string& line) { return line.starts_with("nvcc fatal "); });
-  if (said != lines.end()) return *said;
+  if (said != lines.end() && is_compilers_own(run)) return *said;
   if (run.exit_code == 126 || run.exit_code == 127) return lines.front();
   return std::nullopt;
 }
@@ -321,7 +342,8 @@ Error explain_end(const CommandResult& run, const std::string& source_path, cons
   } else if (run.exit_code > 128 && run.exit_code <= 128 + kMostSignal) {
     error.message = fmt::format("{} crashed (signal {})", what, run.exit_code - 128);
     error.advice = "look for code that is nested very deeply";
-  } else if (has_line(run, "Compilation terminated.")) {  // cicc says so at a signal, and behind each of its errors
+  } else if (has_line(run, "Compilation terminated.") &&
+             !names_a_mistake(run)) {  // cicc says so at a signal, and behind each of its errors
     return killed;
   } else if (const auto why = why_it_cannot_run(run)) {
     return {.message = fmt::format("{} cannot run here: {}", what, *why), .advice = "run ./roofwalk doctor"};

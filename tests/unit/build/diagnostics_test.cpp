@@ -199,6 +199,27 @@ TEST(CompilerEnds, OfOneThatCannotRunAreNobodysMistake) {
   EXPECT_EQ(nvcc_said(1, "nvcc fatal   : Memory allocation failure\n").file, "my/x.cu");
 }
 
+// With #line, a file chooses its name in messages: it must not make its mistakes the machine's, which no point is taken
+// for.
+TEST(CompilerEnds, OfAMistakeStayTheFilesWhateverItCallsItself) {
+  for (const std::string& name : {std::string("nvcc fatal   : x): "), "nvcc fatal   : " + std::string(500, 'x'),
+                                  std::string("a\nnvcc fatal   : b): "), std::string("a\nsh: 1: Cannot fork\nb): "),
+                                  std::string("a\ngcc: fatal error: x: No space left on device\nb): "),
+                                  std::string("a\nx: fatal error: Killed signal terminated program cc1plus\nb): ")}) {
+    for (const char* const said : {"(5): error: identifier \"zz\" is undefined\n",
+                                   ":5:10: fatal error: x.h: No such file or directory\ncompilation terminated.\n",
+                                   "(5): catastrophic error: no\n\nCompilation terminated.\n"}) {
+      EXPECT_EQ(explain_nvcc({.exit_code = 2, .output = name + said}, "my/x.cu", kOneInclude, 300).file, "my/x.cu")
+          << name << said;
+    }
+  }
+  const CommandResult cut{.exit_code = 2, .output_cut = true, .output = "nvcc fatal   : " + std::string(64 << 10, 'x')};
+  EXPECT_EQ(explain_nvcc(cut, "my/x.cu", kOneInclude, 300).file, "my/x.cu");
+  const Error killed = explain_nvcc(
+      {.exit_code = 4, .output = "kernel.cu(5): warning #177-D: x\n\nCompilation terminated.\n"}, "my/x.cu", "", 300);
+  EXPECT_EQ(killed.file, "") << "an honest warning before the compiler was killed";
+}
+
 TEST(PtxasErrors, PointAtTheInlineAssembly) {
   constexpr const char* kPtx = ".entry k\n.loc 1 7 1\nfoo.bar;\n.file 1 \"/kernel.cu\"\n";
   const Error error = explain_ptxas({.exit_code = 255,
