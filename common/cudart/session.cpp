@@ -58,6 +58,10 @@ Session::~Session() { close(memory_file_); }
 
 void Session::tell(std::string text, bool is_fault) { records_.tell({std::move(text), is_fault}); }
 
+void Session::tell_once(const std::string& what, std::string text) {
+  if (told_once_.insert(what).second) tell(std::move(text), false);
+}
+
 std::string Session::told_path(const std::string& path) const {
   const std::string folder = options_.caller.string() + "/";
   return path.starts_with(folder) ? path.substr(folder.size()) : path;

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -119,13 +120,15 @@ class Session {
   Result<std::uint64_t> grid_workspace();
   std::string told_path(const std::string& path) const;
   void tell(std::string text, bool is_fault);
+  void tell_once(const std::string& what, std::string text);  // no fault; `what`: that no other one tells
 
   const SessionOptions& options_;
   KernelRecords& records_;
   vgpu::Gpu gpu_;
   std::vector<std::unique_ptr<Module>> modules_;
   std::vector<std::unique_ptr<Kernel>> kernels_;
-  std::map<std::string, Alike> alike_;     // by the bytes of their Launch
+  std::map<std::string, Alike> alike_;  // by the bytes of their Launch
+  std::set<std::string> told_once_;
   std::map<std::uint64_t, Place> places_;  // by address: of allocations and module variables
   int memory_file_ = -1;
   std::uint64_t file_end_ = 0;

@@ -157,7 +157,9 @@ Reply Session::run(const Kernel& kernel, const Launch& asked, std::string_view a
   RunRecord record = gpu_.end_plan();
   Reply reply{.printed = std::move(record.printed.text)};
   if (!is_run) {
-    tell(fmt::format("kernel {} does not run: {}", vgpu::display_name(kernel.name), is_run.error().text()), false);
+    const std::string text =
+        fmt::format("kernel {} does not run: {}", vgpu::display_name(kernel.name), is_run.error().text());
+    tell_once(text, text);
     reply.error = kNotSupported;
     return reply;
   }
@@ -166,8 +168,11 @@ Reply Session::run(const Kernel& kernel, const Launch& asked, std::string_view a
     tell(fault_text(*record.fault, kernel.name, pointers_in(kernel, arguments)), true);
     launched.fault = error_of(record.fault->kind);
   }
-  for (const Fault& warning : record.warnings)
-    tell("warning: " + fault_text(warning, kernel.name, pointers_in(kernel, arguments)), false);
+  for (const Fault& warning : record.warnings) {
+    // A kernel that is launched a thousand times gives one warning for a line, although numbers in it may differ.
+    tell_once(fmt::format("{} {} {} {}", static_cast<int>(warning.kind), kernel.name, warning.file, warning.line),
+              "warning: " + fault_text(warning, kernel.name, pointers_in(kernel, arguments)));
+  }
   if (counts) alike.last = std::move(record.kernels);
   if (!record.fault && is_wanted) {
     for (const KernelRecord& each : alike.last) {

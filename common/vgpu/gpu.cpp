@@ -94,7 +94,6 @@ Result<int> Gpu::add_module(ptx::Module module, std::string source_name, std::st
 
 void Gpu::use_module(int number, std::string source_name, std::string source_path) {
   steps_.clear();
-  kernels_.clear();
   loaded_ = modules_[static_cast<std::size_t>(number)].get();
   module_ = &loaded_->module;
   source_name_ = std::move(source_name);
@@ -165,7 +164,7 @@ void Gpu::begin_plan(const RunLimits& limits) {
   ordered_.clear();
   traffic_.clear();
   steps_.clear();
-  kernels_.clear();
+  ++plan_;
   fault_.reset();
   printer_->take();
   warnings_.clear();

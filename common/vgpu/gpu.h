@@ -94,8 +94,8 @@ class Gpu {
   Error in_source(Error error) const;
   // Records a resource fault of a kernel; returns false.
   bool too_much(const Step& step, std::string message);
-  // Returns the kernel that is called. Its code is analysed at its first launch in the plan; later launches share the
-  // result.
+  // Returns the kernel that is called. Its code is analysed at its first launch; later launches share the result. The
+  // first one of each plan adds to kept_bytes_.
   Result<const Kernel*> kernel_called(const KernelCall& call);
   // The following functions are the stages of a launch. The first one lowers the kernel; it checks no limits.
   Result<ParameterBlock> place_parameters(const KernelCall& call);
@@ -140,7 +140,7 @@ class Gpu {
   std::chrono::steady_clock::time_point began_{};  // when the plan began
   // Totals over the plan's launches: lowered operations; host memory kept until the plan ends.
   std::uint64_t plan_operations_ = 0, kept_bytes_ = 0;
-  std::map<std::string, std::unique_ptr<Kernel>> kernels_;   // the plan's kernels, by mangled name
+  std::uint64_t plan_ = 0;                                   // number of the plan
   std::set<std::string> ordered_;                            // kernels whose scheduling the plan has paid for
   std::vector<std::vector<std::uint64_t>> untraced_blocks_;  // by launch of the plan: GridTrace::missing
   std::vector<InstructionTraffic> traffic_;

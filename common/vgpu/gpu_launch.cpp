@@ -88,18 +88,24 @@ bool Gpu::too_much(const Step& step, std::string message) {
 
 Result<const Gpu::Kernel*> Gpu::kernel_called(const KernelCall& call) {
   const std::string& name = call.kernel;
-  if (const auto known = kernels_.find(name); known != kernels_.end()) return known->second.get();
+  auto& kernels = loaded_->kernels[source_name_];
+  const auto in_this_plan = [this](Kernel& kernel) {
+    if (kernel.plan != plan_) kept_bytes_ += kernel.kept_bytes;
+    kernel.plan = plan_;
+    return &kernel;
+  };
+  if (const auto known = kernels.find(name); known != kernels.end()) return in_this_plan(*known->second);
   const ptx::Function* function = module_->find_function(name);
   ROOFWALK_CHECK(function != nullptr && function->is_entry);
   ROOFWALK_TRY(KernelCode code, code_of(*module_, *function));
   std::set<int> lines;
   for (const ptx::Instruction& in : code.function->instructions) lines.insert(module_->line_in(in, source_name_));
   SharedAccesses accesses = find_shared_accesses(*code.function, code.blocks, call.code);
-  kept_bytes_ += code.host_bytes + accesses.of.size() * sizeof(SharedAccess);
-  auto& kernel = kernels_[name];
-  kernel = std::make_unique<Kernel>(
-      Kernel{function, std::move(code), std::move(accesses), lines.size(), takes_parameter_address(*function)});
-  return kernel.get();
+  const std::uint64_t kept_bytes = code.host_bytes + accesses.of.size() * sizeof(SharedAccess);
+  auto& kernel = kernels[name];
+  kernel = std::make_unique<Kernel>(Kernel{function, std::move(code), std::move(accesses), lines.size(),
+                                           takes_parameter_address(*function), kept_bytes});
+  return in_this_plan(*kernel);
 }
 
 // A launch's parameter block in constant memory, for kernels that take its address. Lives as long as the launch.
@@ -319,6 +325,7 @@ Result<bool> Gpu::launch(const KernelCall& call) {
   traffic_.resize(traffic_.size() + code.instructions.size());
 
   std::vector<Multiprocessor> sms;
+  sms.reserve(static_cast<std::size_t>(machine_.sms));
   const std::int64_t l1_bytes = l1_bytes_beside(machine_, step->occupancy.shared_bytes);
   for (int i = 0; i < machine_.sms; ++i) {
     sms.emplace_back(machine_, l1_bytes).index = i;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,13 +18,15 @@
 
 namespace roofwalk::vgpu {
 
-// A kernel of the plan; its launches share it.
+// A kernel of a module; its launches share it.
 struct Gpu::Kernel {
   const ptx::Function* function = nullptr;  // in the module: without the functions it calls
   KernelCode code;
   SharedAccesses shared_accesses;
   std::size_t lines = 0;  // number of lines of the learner's file that the code comes from
   bool takes_parameter_address = false;
+  std::uint64_t kept_bytes = 0;  // that it takes of RunLimits::kept_bytes
+  std::uint64_t plan = 0;        // the last one that it was launched in
 };
 
 struct Gpu::Loaded {
@@ -32,6 +35,8 @@ struct Gpu::Loaded {
   std::vector<int> managed;                          // buffers of variables that lie among those of the host
   bool points_to_constants = false;                  // the module has generic pointers to constant memory
   std::map<std::string, ProgramSchedule> schedules;  // by mangled kernel name
+  // By the file whose lines count, then by mangled name.
+  std::map<std::string, std::map<std::string, std::unique_ptr<Kernel>>> kernels;
 };
 
 struct Gpu::Step {

@@ -143,7 +143,12 @@ cudaError_t ask(Call call, std::string_view payload, std::string* answer) {
     complain("the virtual GPU has ended in the middle of a call");
     return run.connect_error = cudaErrorDevicesUnavailable;
   };
-  if (!send_all(run.socket, &request, sizeof request) || !send_all(run.socket, payload.data(), payload.size()) ||
+  // A small message is sent at once: each launch is one.
+  constexpr std::size_t kSmall = 4096;
+  std::string message(bytes_of(request));
+  if (payload.size() <= kSmall) message += payload;
+  if (!send_all(run.socket, message.data(), message.size()) ||
+      (payload.size() > kSmall && !send_all(run.socket, payload.data(), payload.size())) ||
       !read_all(run.socket, &head, sizeof head)) {
     return lost();
   }

@@ -103,7 +103,9 @@ BlockPlaces::BlockPlaces(const Program& program, const GridShape& shape, const R
   const std::size_t warp_bytes = program_.register_bytes;
   const std::size_t local_bytes = local_bytes_of_warp(program_);
   warps_per_sm_ = slots * warps_per_block_;
-  const std::size_t warps = sms.size() * warps_per_sm_;
+  // A grid of few blocks gives one to each of the first SMs, and the others never get any.
+  const auto used_sms = static_cast<std::size_t>(std::min<std::uint64_t>(total, sms.size()));
+  const std::size_t warps = used_sms * warps_per_sm_;
   registers_ = allocate_zeroed(warp_bytes * warps);
   local_ = allocate_zeroed(local_bytes * warps);
   constants_ = allocate_zeroed(program_.constants.size());
@@ -116,6 +118,7 @@ BlockPlaces::BlockPlaces(const Program& program, const GridShape& shape, const R
   std::size_t next = 0;
   for (Multiprocessor& sm : sms) {
     sm.block_executions.assign(program_.blocks.size(), 0);
+    if (static_cast<std::size_t>(&sm - sms.data()) >= used_sms) continue;
     sm.blocks.resize(slots);
     std::uint32_t slot_in_sm = 0;
     for (ResidentBlock& block : sm.blocks) {
@@ -160,6 +163,7 @@ void forget_words(ResidentBlock& block) {
 
 void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block, bool is_traced) {
   block.is_new = false;
+  sm.open();
   ++sm.blocks_run;
   sm.warps_run += warps_per_block_;
   const std::uint64_t linear = block.linear_index;

@@ -15,7 +15,7 @@ namespace roofwalk::vgpu {
 
 class BlockPlaces {
  public:
-  // Makes the slots of all SMs, but not more than the grid has blocks for. `schedulers`: of an SM.
+  // Makes the slots of the SMs, but not more than the grid has blocks for. `schedulers`: of an SM.
   BlockPlaces(const Program& program, const GridShape& shape, const RunLimits& limits, std::vector<Multiprocessor>& sms,
               int schedulers);
 

@@ -98,7 +98,9 @@ class GridRunner {
   void play(double seconds, double spent_seconds) {
     const auto start = std::chrono::steady_clock::now();
     for (std::size_t slot = 0; !sms_.empty() && slot < sms_[0].blocks.size(); ++slot) {
-      for (Multiprocessor& sm : sms_) dispatch(sm, sm.blocks[slot]);
+      for (Multiprocessor& sm : sms_) {
+        if (slot < sm.blocks.size()) dispatch(sm, sm.blocks[slot]);
+      }
     }
     for (Multiprocessor& sm : sms_) working_.push_back(&sm);
     drop_idle_sms();

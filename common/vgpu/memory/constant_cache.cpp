@@ -15,10 +15,13 @@ std::size_t at_least_one(int figure) { return static_cast<std::size_t>(std::max(
 ConstantCache::Lines::Lines(int size_bytes, int bytes_of_line, int ways_in)
     : line_bytes(at_least_one(bytes_of_line)),
       ways(at_least_one(ways_in)),
-      sets(std::max<std::size_t>(at_least_one(size_bytes) / line_bytes / ways, 1)),
-      tags(sets * ways, kNoLine),
-      used(sets * ways),
-      came(sets * ways) {}
+      sets(std::max<std::size_t>(at_least_one(size_bytes) / line_bytes / ways, 1)) {}
+
+void ConstantCache::Lines::open() {
+  tags.assign(sets * ways, kNoLine);
+  used.assign(sets * ways, 0);
+  came.assign(sets * ways, 0);
+}
 
 bool ConstantCache::Lines::look_up(std::uint64_t place, std::uint32_t round) {
   const std::uint64_t line = place / line_bytes;
@@ -39,8 +42,14 @@ bool ConstantCache::Lines::look_up(std::uint64_t place, std::uint32_t round) {
 
 ConstantCache::ConstantCache(const Machine& m)
     : first_(m.constant_l1_bytes, m.constant_l1_line_bytes, m.constant_l1_ways),
-      second_(m.constant_l15_bytes, m.constant_l15_line_bytes, m.constant_l15_ways),
-      marked_(kMarks) {}
+      second_(m.constant_l15_bytes, m.constant_l15_line_bytes, m.constant_l15_ways) {}
+
+void ConstantCache::open() {
+  if (!marked_.empty()) return;
+  first_.open();
+  second_.open();
+  marked_.assign(kMarks, 0);
+}
 
 ConstantCache::Level ConstantCache::read(std::uint64_t place) {
   if (first_.look_up(place, round_)) return Level::first;

@@ -23,6 +23,7 @@ namespace roofwalk::vgpu {
 class ConstantCache {
  public:
   explicit ConstantCache(const Machine& machine);
+  void open();  // as L1Cache::open()
 
   enum class Level : std::uint8_t { first, second, l2 };
   // Looks up the line of a byte of the bank and fills it on a miss. Returns the level that held it.
@@ -50,6 +51,7 @@ class ConstantCache {
  private:
   struct Lines {
     Lines(int size_bytes, int line_bytes, int ways);
+    void open();
     std::uint64_t line_bytes;
     std::size_t ways, sets;
     std::uint64_t clock = 0;

@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <vector>
 
 #include "common/specs/machine.h"
@@ -31,28 +31,36 @@ class FetchLog {
   // Fetches numbered `next` or higher belong to a new round of turns (grid.h), which began at least `cycles` cycles
   // after the launch.
   void begin_round(std::uint32_t next, double cycles) {
+    constexpr std::size_t kMostPast = 64;
     if (rounds_.empty() || rounds_.back().began < cycles) rounds_.push_back({cycles, next});
-    while (rounds_.size() > 1 && rounds_[1].began + latency_cycles_ <= cycles) rounds_.pop_front();
+    while (oldest_ + 1 < rounds_.size() && rounds_[oldest_ + 1].began + latency_cycles_ <= cycles) ++oldest_;
+    if (oldest_ < kMostPast) return;
+    rounds_.erase(rounds_.begin(), rounds_.begin() + static_cast<std::ptrdiff_t>(oldest_));
+    oldest_ = 0;
   }
   // Whether fetch `number` may still be in flight when fetch `next` begins. False only if enough fetches or enough
   // cycles lie between the two.
   bool may_arrive(std::uint32_t number, std::uint32_t next) const {
-    return !rounds_.empty() && number >= rounds_.front().first && next - number <= size_;
+    return !rounds_.empty() && number >= rounds_[oldest_].first && next - number <= size_;
   }
 
   void note(std::uint32_t number, const WarpTrace& trace, std::size_t outcome) {
-    if (fetches_.empty()) fetches_.resize(size_);
-    fetches_[number % size_] = {trace.block, number, trace.warp, static_cast<std::uint32_t>(outcome)};
+    if (pages_.empty()) pages_.resize((size_ + kPage - 1) / kPage);
+    auto& page = pages_[number % size_ / kPage];
+    if (page == nullptr) page = std::make_unique<Fetch[]>(kPage);
+    page[number % size_ % kPage] = {trace.block, number, trace.warp, static_cast<std::uint32_t>(outcome)};
   }
   // An atomic has changed a line of this fetch, and did not have to wait for it.
   void note_change(std::uint32_t number) {
-    if (find(number) != nullptr) fetches_[number % size_].changed = true;
+    if (find(number) != nullptr) pages_[number % size_ / kPage][number % size_ % kPage].changed = true;
   }
 
   // Returns the fetch with this number; nullptr if it was not traced, or is too old to be in flight.
   const Fetch* find(std::uint32_t number) const {
-    if (number == 0 || fetches_.empty()) return nullptr;
-    const Fetch& fetch = fetches_[number % size_];
+    if (number == 0 || pages_.empty()) return nullptr;
+    const auto& page = pages_[number % size_ / kPage];
+    if (page == nullptr) return nullptr;
+    const Fetch& fetch = page[number % size_ % kPage];
     return fetch.number == number ? &fetch : nullptr;
   }
 
@@ -62,9 +70,12 @@ class FetchLog {
     std::uint32_t first = 0;  // number of its first fetch
   };
   std::size_t size_;
-  double latency_cycles_;       // latency of DRAM
-  std::deque<Round> rounds_;    // the current round and those whose fetches may be in flight
-  std::vector<Fetch> fetches_;  // by number, modulo size_
+  double latency_cycles_;      // latency of DRAM
+  std::vector<Round> rounds_;  // from oldest_ on: the current round and those whose fetches may be in flight
+  std::size_t oldest_ = 0;
+  // By number, modulo size_. In pages, because of a large chip's L2 a small launch uses little.
+  static constexpr std::size_t kPage = 64;
+  std::vector<std::unique_ptr<Fetch[]>> pages_;
 };
 
 }  // namespace roofwalk::vgpu

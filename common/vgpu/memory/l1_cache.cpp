@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
+#include <mutex>
 #include <numeric>
 
 #include "common/vgpu/memory/ways.h"
@@ -10,8 +12,13 @@ namespace roofwalk::vgpu {
 
 namespace {
 
-std::vector<std::uint32_t> steps_of(std::size_t sets) {
-  std::vector<std::uint32_t> steps;
+// Kept, because they take longer than a small launch.
+const std::vector<std::uint32_t>& steps_of(std::size_t sets) {
+  static std::mutex mutex;
+  static auto* const known = new std::map<std::size_t, std::vector<std::uint32_t>>;  // no thread outlives it
+  const std::lock_guard lock(mutex);
+  std::vector<std::uint32_t>& steps = (*known)[sets];
+  if (!steps.empty()) return steps;
   for (std::uint32_t step = 1; step <= sets; ++step) {
     if (std::gcd(step, static_cast<std::uint32_t>(sets)) == 1) steps.push_back(step);
   }
@@ -24,22 +31,16 @@ L1Cache::L1Cache(std::int64_t size_bytes, int ways)
     : sets_(sets_of(size_bytes, ways)),
       divides_(!std::has_single_bit(sets_)),
       set_bits_(std::countr_zero(sets_)),
-      steps_(steps_of(sets_)),
-      ways_(ways),
-      tags_(sets_ * ways),
-      states_(sets_ * ways),
-      fetched_by_(sets_ * ways),
-      hints_(std::size_t{1} << kHintBits) {
-  invalidate();
-}
+      steps_(&steps_of(sets_)),
+      ways_(ways) {}
 
-void L1Cache::invalidate() {
-  std::fill(tags_.begin(), tags_.end(), ~0ull);
-  std::fill(states_.begin(), states_.end(), std::uint64_t{0});
-  std::fill(fetched_by_.begin(), fetched_by_.end(), 0u);
-  std::fill(hints_.begin(), hints_.end(), 0u);
-  clock_ = 0;
-  group_ = {};
+void L1Cache::open() {
+  if (!tags_.empty()) return;
+  const std::size_t lines = sets_ * static_cast<std::size_t>(ways_);
+  tags_.assign(lines, ~0ull);
+  states_.assign(lines, 0);
+  fetched_by_.assign(lines, 0);
+  hints_.assign(std::size_t{1} << kHintBits, 0);
 }
 
 void L1Cache::read_group(const std::uint64_t (&lines)[kGroupLines], const std::uint8_t (&sectors)[kGroupLines],

@@ -12,7 +12,9 @@ namespace roofwalk::vgpu {
 class L1Cache {
  public:
   L1Cache(std::int64_t size_bytes, int ways);
-  void invalidate();
+  // Takes its memory, empty, unless it has it already. To be called before the first request, so that a launch costs
+  // nothing for SMs without a block.
+  void open();
 
   // See L2Cache::use.
   void use(const Frames* frames) { frames_ = frames; }
@@ -116,7 +118,7 @@ class L1Cache {
     Stretch& stretch = stretches_[number % std::size(stretches_)];
     if (stretch.number != number) {
       const std::uint64_t order = mix(number);
-      stretch = {number, steps_[order % steps_.size()], static_cast<std::uint32_t>((order >> 32) % sets_)};
+      stretch = {number, (*steps_)[order % steps_->size()], static_cast<std::uint32_t>((order >> 32) % sets_)};
     }
     const std::uint64_t place = (frame - number * sets_) * stretch.step + stretch.first;
     return static_cast<std::size_t>(divides_ ? place % sets_ : place & (sets_ - 1));
@@ -131,7 +133,7 @@ class L1Cache {
   std::size_t sets_;
   bool divides_;  // the number of sets is no power of two
   int set_bits_;
-  std::vector<std::uint32_t> steps_;  // the numbers up to sets_ that have no factor in common with it
+  const std::vector<std::uint32_t>* steps_;  // the numbers up to sets_ that have no factor in common with it
   int ways_;
   std::uint64_t clock_ = 0;
   std::vector<std::uint64_t> tags_;

@@ -23,7 +23,8 @@ L2Cache::L2Cache(std::int64_t size_bytes, int ways, int dram_access_bytes)
       states_(sets_ * ways),
       fetched_by_(sets_ * ways),
       writers_(sets_ * ways),
-      written_(sets_ * ways) {
+      written_(sets_ * ways),
+      used_((tags_.size() >> kChunkShift) + 1, 1) {
   ROOFWALK_CHECK(sets_ * static_cast<std::size_t>(ways) <= kPlaces);
   invalidate();
 }
@@ -37,13 +38,18 @@ L2Cache::L2Cache(const Machine& machine) : L2Cache(machine.l2_bytes, machine.l2_
 
 void L2Cache::invalidate() {
   std::fill(open_pages_.begin(), open_pages_.end(), kNoTag);
-  std::fill(tags_.begin(), tags_.end(), kNoTag);
-  std::fill(states_.begin(), states_.end(), std::uint8_t{0});
-  std::fill(fetched_by_.begin(), fetched_by_.end(), 0u);
-  // Empty ways are filled in order, beginning with the first.
-  for (std::size_t i = 0; i < ages_.size(); ++i) {
-    ages_[i] = static_cast<std::uint16_t>(ways_ - 1 - static_cast<int>(i % static_cast<std::size_t>(ways_)));
-  }
+  visit_used([this](std::size_t begin, std::size_t end) {
+    std::fill(tags_.data() + begin, tags_.data() + end, kNoTag);
+    std::fill(states_.data() + begin, states_.data() + end, std::uint8_t{0});
+    std::fill(fetched_by_.data() + begin, fetched_by_.data() + end, 0u);
+    // Empty ways are filled in order, beginning with the first.
+    int left = ways_ - static_cast<int>(begin % static_cast<std::size_t>(ways_));
+    for (std::size_t i = begin; i < end; ++i) {
+      ages_[i] = static_cast<std::uint16_t>(--left);
+      if (left == 0) left = ways_;
+    }
+  });
+  std::fill(used_.begin(), used_.end(), std::uint8_t{0});
 }
 
 void L2Cache::write_back(std::size_t at, std::vector<InstructionTraffic>& traffic) {
@@ -56,13 +62,17 @@ void L2Cache::write_back(std::size_t at, std::vector<InstructionTraffic>& traffi
 }
 
 void L2Cache::write_back_all(std::vector<InstructionTraffic>& traffic) {
-  for (std::size_t at = 0; at < states_.size(); ++at) write_back(at, traffic);
+  visit_used([&](std::size_t begin, std::size_t end) {
+    for (std::size_t at = begin; at < end; ++at) write_back(at, traffic);
+  });
 }
 
 std::size_t L2Cache::find_or_allocate(std::uint64_t line, std::size_t first, std::vector<InstructionTraffic>& traffic) {
   int way = find_way(&tags_[first], ways_, line);
   if (way < 0) {
     way = find_last(&ages_[first], ways_);
+    const std::size_t last = first + static_cast<std::size_t>(ways_) - 1;
+    for (std::size_t chunk = first >> kChunkShift; chunk <= last >> kChunkShift; ++chunk) used_[chunk] = 1;
     const std::size_t victim = first + static_cast<std::size_t>(way);
     write_back(victim, traffic);
     tags_[victim] = line;

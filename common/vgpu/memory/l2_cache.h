@@ -1,6 +1,7 @@
 // The L2 cache: which sectors it holds, and what it reads from DRAM and writes back. The rules are in sectors.h.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <vector>
@@ -104,6 +105,13 @@ class L2Cache {
 
   // `first`: of the set of its home or of its copy.
   std::size_t find_or_allocate(std::uint64_t line, std::size_t first, std::vector<InstructionTraffic>& traffic);
+  // Calls `visit(begin, end)` for each chunk of lines that has been used since invalidate(), in order.
+  template <class Visit>
+  void visit_used(Visit visit) {
+    for (std::size_t chunk = 0; chunk < used_.size(); ++chunk) {
+      if (used_[chunk] != 0) visit(chunk << kChunkShift, std::min((chunk + 1) << kChunkShift, tags_.size()));
+    }
+  }
   void drop_copy(Place place);
   void write_back(std::size_t at, std::vector<InstructionTraffic>& traffic);
   Missed read_at(std::size_t at, unsigned sectors, InstructionId site, std::vector<InstructionTraffic>& traffic) {
@@ -146,6 +154,9 @@ class L2Cache {
   std::vector<std::uint32_t> fetched_by_;  // newest fetch that read a part of the line from DRAM
   std::vector<InstructionId> writers_;     // site of the newest store, to which the write-back is charged
   std::vector<Written> written_;           // bytes written to sectors that are dirty and not valid
+  // Whether a set with lines of the chunk has been used since invalidate(): small launches use little of a large L2.
+  static constexpr int kChunkShift = 8;
+  std::vector<std::uint8_t> used_;
 };
 
 }  // namespace roofwalk::vgpu

@@ -1,5 +1,5 @@
 // The parts of a kernel that are the same for every launch: its code with the functions that it calls, basic blocks
-// and shared memory. They are computed once per plan.
+// and shared memory. They are computed once per module.
 #pragma once
 
 #include <cstdint>

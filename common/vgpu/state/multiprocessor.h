@@ -22,6 +22,11 @@ inline constexpr double kUpdateTicksOfACycle = 16;  // unit of Multiprocessor::u
 struct alignas(64) Multiprocessor {
   Multiprocessor(const Machine& machine, std::int64_t l1_bytes)
       : l1(l1_bytes, machine.l1_ways), fetches(machine, 1), constants(machine) {}
+  // To be called before its first block begins, and harmless later.
+  void open() {
+    l1.open();
+    constants.open();
+  }
   int index = 0;
   L1Cache l1;
   FetchLog fetches;  // fetches of l1

@@ -18,6 +18,7 @@ constexpr std::uint32_t kWhole = ~0u;
 
 TEST(L1, HitsOnlyTheSectorsThatItRead) {
   L1Cache cache(4 * kLineBytes, 4);
+  cache.open();
   EXPECT_EQ(cache.read(7, 0b0001), 0b0001u);
   EXPECT_EQ(cache.read(7, 0b0011), 0b0010u);
   EXPECT_EQ(cache.read(7, 0b0011), 0u);
@@ -25,6 +26,7 @@ TEST(L1, HitsOnlyTheSectorsThatItRead) {
 
 TEST(L1, EvictsTheLeastRecentlyUsedLine) {
   L1Cache cache(2 * kLineBytes, 2);  // one set of two lines
+  cache.open();
   cache.read(1, 1);
   cache.read(2, 1);
   cache.read(1, 1);
@@ -35,6 +37,7 @@ TEST(L1, EvictsTheLeastRecentlyUsedLine) {
 
 TEST(L1, DroppedLineIsReadAgain) {
   L1Cache cache(2 * kLineBytes, 2);
+  cache.open();
   cache.read(1, 0xf);
   cache.drop(1);
   EXPECT_EQ(cache.read(1, 0xf), 0xfu);
@@ -44,6 +47,7 @@ TEST(L1, PowerOfTwoStridesSpreadOverTheSets) {
   // 256 lines, a power-of-two stride apart, fit a cache of 512 lines only if the set index hashes the address.
   for (const std::uint64_t stride : {1, 16, 64, 1024, 4096}) {
     L1Cache cache(64 * 1024, 16);
+    cache.open();
     int missed = 0;
     for (std::uint64_t i = 0; i < 256; ++i) cache.read(i * stride, 1);
     for (std::uint64_t i = 0; i < 256; ++i) missed += cache.read(i * stride, 1) != 0;
@@ -53,6 +57,7 @@ TEST(L1, PowerOfTwoStridesSpreadOverTheSets) {
 
 TEST(L1, AskingWhoFetchedALineChangesNothing) {
   L1Cache cache(2 * kLineBytes, 2);
+  cache.open();
   cache.read(1, 1);
   cache.end_fetch();
   cache.read(2, 1);
@@ -67,6 +72,7 @@ TEST(L1, GroupsAreReadAsTheirLinesWouldBe) {
   // Compares random requests, some of 32 lines at equal or different distances, with a cache that reads line by line.
   Rng rng(7);
   L1Cache cache(64 * kLineBytes, 4), plain(64 * kLineBytes, 4);
+  cache.open(), plain.open();
   std::uint64_t lines[L1Cache::kGroupLines] = {};
   std::uint8_t sectors[L1Cache::kGroupLines] = {};
   std::uint64_t step = 1;
