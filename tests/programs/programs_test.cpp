@@ -207,6 +207,15 @@ TEST_F(LongOwnPrograms, NothingMakesThemHang) {
   }
 }
 
+TEST_F(LongOwnPrograms, AWarningIsToldOncePerKernel) {
+  build({"many_launches.cu"});
+  const Ended ended = profile({"10"});
+  std::size_t told = 0;
+  const std::string words = "as if they had nothing to do";
+  for (std::size_t at = 0; (at = ended.told.find(words, at)) != std::string::npos; ++at) ++told;
+  EXPECT_EQ(told, 2u) << ended.told;
+}
+
 TEST_F(LongOwnPrograms, AKernelThatLaunchesKernelsIsTold) {
   build({"launches_kernels.cu"}, {"-rdc=true", "-lcudadevrt"});
   const Ended ended = profile();

@@ -189,6 +189,27 @@ TEST(L2, AtomicsReadOnceAndLeaveDirtySectors) {
   EXPECT_EQ(traffic[0].dram_write_sectors, 2u);
 }
 
+// Only the parts of L2 that were used are written back and made empty. Sets of 12 ways lie across their borders.
+TEST(L2, InvalidateForgetsAllThatWasUsed) {
+  constexpr std::uint64_t kWays = 12, kSets = 200, kLines = kWays * kSets;
+  const auto missed = [](L2Cache& cache, std::uint64_t first) {
+    std::vector<InstructionTraffic> traffic(1);
+    std::vector<bool> misses;
+    for (int pass = 0; pass < 2; ++pass) {
+      for (std::uint64_t line = first; line < first + kLines; ++line)
+        misses.push_back(cache.read(cache.place_of(line), 0xf, 0, traffic).asked != 0);
+    }
+    return misses;
+  };
+  L2Cache used(kLines * kLineBytes, kWays), fresh(kLines * kLineBytes, kWays);
+  std::vector<InstructionTraffic> traffic(1);
+  for (std::uint64_t line = 0; line < 2 * kLines; ++line) used.write(used.place_of(line), 0xf, 0, traffic);
+  used.write_back_all(traffic);
+  EXPECT_EQ(traffic[0].dram_write_sectors, 4 * 2 * kLines);
+  used.invalidate();
+  EXPECT_EQ(missed(used, kLines), missed(fresh, kLines)) << "lines find the same places, and nothing of before";
+}
+
 TEST(L2, InvalidateForgetsDirtyLinesToo) {
   L2Cache cache(4 * kLineBytes, 4);
   std::vector<InstructionTraffic> traffic(1);

@@ -53,6 +53,32 @@ TEST(FetchLog, WhatWasFetchedALatencyAgoHasArrived) {
   EXPECT_TRUE(log.may_arrive(3, 4));
 }
 
+// Rounds that have ended are forgotten a few at a time.
+TEST(FetchLog, ManyRoundsLeaveTheNewestAlone) {
+  FetchLog log(small_machine(), 1);
+  for (std::uint32_t round = 0; round < 1000; ++round) {
+    log.begin_round(1 + round, 60.0 * round);
+    const std::uint32_t next = 2 + round;
+    EXPECT_TRUE(log.may_arrive(next - 1, next)) << round;
+    if (round < 3) continue;
+    EXPECT_TRUE(log.may_arrive(next - 3, next)) << round;
+    EXPECT_FALSE(log.may_arrive(next - 4, next)) << round;  // its round ended 120 cycles ago
+  }
+}
+
+TEST(FetchLog, PlacesOfALargeCacheAreApart) {
+  FetchLog log(small_machine(), 256);  // 1,024 places
+  WarpTrace trace;
+  for (const std::uint32_t number : {1u, 64u, 65u, 1000u}) {
+    EXPECT_EQ(log.find(number), nullptr);
+    log.note(number, trace, number);
+  }
+  for (const std::uint32_t number : {1u, 64u, 65u, 1000u}) EXPECT_EQ(log.find(number)->outcome, number);
+  log.note(1 + 1024, trace, 7);
+  EXPECT_EQ(log.find(1), nullptr);
+  EXPECT_EQ(log.find(66), nullptr);
+}
+
 TEST(FetchLog, NoMoreAreOnTheirWayThanFit) {
   FetchLog log(small_machine(), 1);
   log.begin_round(1, 0);
