@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <set>
+#include <utility>
 
 #include "common/cudart/library/memory.h"
 #include "common/cudart/library/runtime.h"
@@ -14,7 +15,11 @@ namespace {
 
 struct Graphs {
   std::set<Graph*> all, executable;
-  std::map<const void*, std::size_t> memory;  // of nodes: bytes
+  struct Memory {
+    std::size_t size_bytes = 0;
+    bool is_free = false;
+  };
+  std::map<const void*, Memory> memory;  // of nodes
 };
 
 Graphs& graphs() {
@@ -70,16 +75,25 @@ namespace roofwalk::cudart {
 GraphMemory::~GraphMemory() {
   const Lock lock(runtime().mutex);
   for (void* const pointer : pointers_) {
-    if (graphs().memory.contains(pointer)) release(pointer, /*is_pinned=*/false);
+    graphs().memory.erase(pointer);
+    release(pointer, /*is_pinned=*/false);
   }
 }
 
 void GraphMemory::keep(void* pointer, std::size_t size_bytes) {
   pointers_.push_back(pointer);
-  graphs().memory[pointer] = size_bytes;
+  graphs().memory[pointer] = {size_bytes};
 }
 
-void forget_graph_memory(const void* address) { graphs().memory.erase(address); }
+void GraphMemory::allocate_again() {
+  for (void* const pointer : pointers_) graphs().memory[pointer].is_free = false;
+}
+
+std::optional<cudaError_t> free_of_graph(const void* address) {
+  const auto at = graphs().memory.find(address);
+  if (at == graphs().memory.end()) return std::nullopt;
+  return std::exchange(at->second.is_free, true) ? cudaErrorInvalidValue : cudaSuccess;
+}
 
 Graph* graph_of(cudaGraph_t graph) {
   auto* const found = reinterpret_cast<Graph*>(graph);
@@ -121,6 +135,10 @@ std::unique_ptr<Graph> copy_of(const Graph& graph) {
 }
 
 cudaError_t run_graph(const Graph& graph) {
+  {
+    const Lock lock(runtime().mutex);
+    graph.memory->allocate_again();
+  }
   for (const GraphNode* const node : in_order(graph)) {
     if (!node->is_enabled || !node->work) continue;
     if (node->type == cudaGraphNodeTypeHost || node->type == cudaGraphNodeTypeGraph) {
@@ -273,7 +291,7 @@ cudaError_t cudaDeviceGetGraphMemAttribute(int device, cudaGraphMemAttributeType
   const Lock lock(runtime().mutex);
   if (out == nullptr) return result(cudaErrorInvalidValue);
   std::uint64_t used_bytes = 0;
-  for (const auto& [pointer, size_bytes] : graphs().memory) used_bytes += size_bytes;
+  for (const auto& [pointer, memory] : graphs().memory) used_bytes += memory.is_free ? 0 : memory.size_bytes;
   std::memcpy(out, &used_bytes, sizeof used_bytes);
   return cudaSetDevice(device);
 }

@@ -22,8 +22,8 @@ struct GraphNode {
   bool is_enabled = true;
 };
 
-// What a graph's nodes allocate: there from the beginning, and as long as a copy of the graph is, unless the program
-// frees it.
+// What a graph's nodes allocate: there from the beginning, and as long as a copy of the graph is. What the program
+// frees is there again from the next launch on.
 class GraphMemory {
  public:
   GraphMemory() = default;
@@ -32,6 +32,7 @@ class GraphMemory {
   GraphMemory& operator=(const GraphMemory&) = delete;
 
   void keep(void* pointer, std::size_t size_bytes);
+  void allocate_again();
 
  private:
   std::vector<void*> pointers_;

@@ -42,10 +42,10 @@ cudaError_t release(void* address, bool is_pinned) {
   const auto at = runtime().allocations.find(reinterpret_cast<std::uint64_t>(address));
   if (at == runtime().allocations.end() || at->second.is_variable) return cudaErrorInvalidValue;
   if ((at->second.kind == MemoryKind::pinned) != is_pinned) return cudaErrorInvalidValue;
+  if (const auto freed = free_of_graph(address)) return *freed;
   if (at->second.kind != MemoryKind::device) munmap(address, whole_pages(at->second.place.size_bytes));
   runtime().allocations.erase(at);
   forget_pool_of(address);
-  forget_graph_memory(address);
   return ask(Call::release, bytes_of(Release{reinterpret_cast<std::uint64_t>(address)}));
 }
 

@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <optional>
 
 #include "common/cudart/library/runtime.h"
 
@@ -30,9 +31,9 @@ inline std::size_t whole_pitch(std::size_t width_bytes) {
 
 cudaError_t allocate(void** out, std::size_t size_bytes, MemoryKind kind);
 cudaError_t release(void* address, bool is_pinned);
-// What is freed belongs to no pool and no graph any more.
-void forget_pool_of(const void* address);
-void forget_graph_memory(const void* address);
+void forget_pool_of(const void* address);  // what is freed belongs to none
+// Frees memory of a graph, which keeps the address: its next launch allocates it again. nullopt: no graph has it.
+std::optional<cudaError_t> free_of_graph(const void* address);
 cudaError_t copy_rows(void* to, const void* from, const Rows& rows, cudaMemcpyKind kind);
 cudaError_t fill_rows(void* pointer, const Rows& rows, int value);
 

@@ -1,4 +1,5 @@
 // Graphs: captured from streams, made of nodes, launched more than once, changed.
+#include <cstdint>
 #include <vector>
 
 #include "check.h"
@@ -121,6 +122,18 @@ void build(cudaStream_t stream) {
   CHECK_CUDA(cudaGraphExecKernelNodeSetParams(executable, change, &kernel));
   CHECK_CUDA(cudaGraphLaunch(executable, stream));
   CHECK(host[0] == 1009 && calls == 2);
+  // What the program frees, the next launch allocates again.
+  std::uint64_t used_bytes = 0;
+  for (int i = 0; i < 2; ++i) {
+    CHECK_CUDA(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemCurrent, &used_bytes));
+    CHECK(used_bytes == n * sizeof(int));
+    CHECK_CUDA(cudaFreeAsync(x, stream));
+    CHECK_ERROR(cudaFree(x), cudaErrorInvalidValue);
+    CHECK_CUDA(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemCurrent, &used_bytes));
+    CHECK(used_bytes == 0);
+    CHECK_CUDA(cudaGraphLaunch(executable, stream));
+    CHECK(host[0] == 1009 && calls == 3 + i);
+  }
   cudaGraphExecUpdateResultInfo info;
   CHECK_CUDA(cudaGraphExecUpdate(executable, graph, &info));
   CHECK_CUDA(cudaGraphLaunch(executable, stream));
@@ -132,7 +145,7 @@ void build(cudaStream_t stream) {
   CHECK_CUDA(cudaGraphDestroy(graph));
   CHECK_ERROR(cudaGraphDestroy(graph), cudaErrorInvalidValue);
   CHECK_CUDA(cudaGraphLaunch(executable, stream));
-  CHECK(calls == 4);
+  CHECK(calls == 6);
   CHECK_CUDA(cudaGraphExecDestroy(executable));
 }
 
