@@ -2,8 +2,10 @@
 
 #include <elf.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,24 @@ std::string bytes_of(std::ifstream& file, std::uint64_t offset, std::uint64_t si
   return bytes;
 }
 
+// The libraries that a program asks the loader for.
+std::vector<std::string> needed(const std::string& entries, const std::string& strings) {
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at + sizeof(Elf64_Dyn) <= entries.size(); at += sizeof(Elf64_Dyn)) {
+    Elf64_Dyn entry;
+    std::memcpy(&entry, entries.data() + at, sizeof entry);
+    if (entry.d_tag == DT_NEEDED && entry.d_un.d_val < strings.size())
+      names.emplace_back(strings.c_str() + entry.d_un.d_val);
+  }
+  return names;
+}
+
+bool is_library_of_nvidia(const std::string& name) {
+  constexpr const char* kNames[] = {"libcublas",   "libcudnn", "libcufft", "libcurand", "libcusolver",
+                                    "libcusparse", "libnccl",  "libnpp",   "libnvjpeg", "libcutensor"};
+  return std::any_of(std::begin(kNames), std::end(kNames), [&](const char* known) { return name.starts_with(known); });
+}
+
 }  // namespace
 
 Executable look_at_executable(const std::filesystem::path& path) {
@@ -38,13 +58,18 @@ Executable look_at_executable(const std::filesystem::path& path) {
   if (header.e_shstrndx >= sections.size()) return found;
   const Elf64_Shdr& of_names = sections[header.e_shstrndx];
   const std::string names = bytes_of(file, of_names.sh_offset, of_names.sh_size);
+  std::string entries, strings;
   for (const Elf64_Shdr& section : sections) {
     if (section.sh_name >= names.size()) continue;
     const std::string name = names.c_str() + section.sh_name;
     if (name == ".nv_fatbin") found.has_device_code = true;
-    if (name != ".dynstr") continue;
-    found.has_shared_runtime =
-        bytes_of(file, section.sh_offset, section.sh_size).find("libcudart.so") != std::string::npos;
+    if (name == ".dynstr") strings = bytes_of(file, section.sh_offset, section.sh_size);
+    if (name == ".dynamic") entries = bytes_of(file, section.sh_offset, section.sh_size);
+  }
+  for (const std::string& name : needed(entries, strings)) {
+    found.has_shared_runtime = found.has_shared_runtime || name.starts_with("libcudart.so");
+    found.needs_driver = found.needs_driver || name.starts_with("libcuda.so");
+    if (is_library_of_nvidia(name)) found.libraries.push_back(name);
   }
   return found;
 }

@@ -77,10 +77,18 @@ int build_program(const Arguments& arguments) {
   return value_or_stop(run_in_foreground(arguments.command, environment), kUsage);
 }
 
-void refuse_unsuitable(const Arguments& arguments) {
+cudart::Executable look_at(const Arguments& arguments) {
   const auto path = find_program(arguments.command.front());
-  if (!path) return;
-  const cudart::Executable program = cudart::look_at_executable(*path);
+  return path ? cudart::look_at_executable(*path) : cudart::Executable{};
+}
+
+void refuse_unsuitable(const Arguments& arguments) {
+  const cudart::Executable program = look_at(arguments);
+  if (!program.libraries.empty()) {
+    complain(fmt::format("{} is linked with {}, which need{} a real GPU: calls of {} fail", arguments.command.front(),
+                         fmt::join(program.libraries, ", "), program.libraries.size() == 1 ? "s" : "",
+                         program.libraries.size() == 1 ? "it" : "them"));
+  }
   if (!program.has_device_code || program.has_shared_runtime) return;
   throw Stop{fmt::format("{} has the CUDA runtime linked in, as nvcc does by default: build it anew under `./roofwalk "
                          "build -- make`, or with nvcc -cudart shared -lineinfo",
@@ -96,7 +104,12 @@ void write_file(const std::string& path, const std::string& text) {
 
 // Why there is no table.
 void tell_without_kernels(const Arguments& arguments, const ProgramRun& run, const LaunchLog& log, int programs) {
-  if (programs == 0) {
+  if (programs == 0 && look_at(arguments).needs_driver) {
+    complain(
+        fmt::format("{} is linked with the CUDA driver (libcuda.so), which is not served: the virtual GPU runs "
+                    "programs of the CUDA runtime",
+                    arguments.command.front()));
+  } else if (programs == 0) {
     complain(
         fmt::format("{} has not used the CUDA runtime, so there is nothing to show: was it built under "
                     "`./roofwalk build -- make`?",

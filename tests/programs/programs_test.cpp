@@ -406,6 +406,30 @@ TEST_F(LongOwnPrograms, ProgramsThatCannotRunAreToldWhatToDo) {
   EXPECT_THAT(run({"profile", "--", "/bin/true"}).told, HasSubstr("has not used the CUDA runtime"));
 }
 
+// Libraries of these names, but empty, stand for NVIDIA's.
+TEST_F(LongOwnPrograms, ProgramsThatNeedADriverAreToldSo) {
+  const auto linked_with = [&](const std::string& libraries, const std::string& source) {
+    std::string script = "true";
+    for (const char* name : {"cuda.so.1", "cublas.so.13", "curand.so.10"})
+      script += std::string(" && echo | gcc -shared -x c - -o lib") + name + " -Wl,-soname,lib" + name;
+    script += " && " + source + " | gcc -x c - -o app -L. -Wl,-rpath,. -Wl,--no-as-needed " + libraries;
+    const auto ran = run_command({.arguments = {"/bin/bash", "-c", script}, .working_directory = folder_});
+    ASSERT_TRUE(ran && ran->exit_code == 0) << ran->output;
+  };
+  const std::string nothing = "echo 'int main() { return 3; }'";
+  linked_with("-l:libcublas.so.13 -l:libcurand.so.10", nothing);
+  Ended ended = profile();
+  EXPECT_EQ(ended.exit_code, 3);
+  EXPECT_THAT(ended.told, HasSubstr("./app is linked with libcublas.so.13, libcurand.so.10, which need a real GPU"));
+  linked_with("-l:libcuda.so.1", nothing);
+  ended = profile();
+  EXPECT_EQ(ended.exit_code, 3);
+  EXPECT_THAT(ended.told, HasSubstr("./app is linked with the CUDA driver"));
+  EXPECT_THAT(ended.told, Not(HasSubstr("a real GPU")));
+  linked_with("", nothing);
+  EXPECT_THAT(profile().told, Not(HasSubstr("is linked with")));
+}
+
 // Every name of the real library is in ours, of the same version: one that were missing would stop a program at its
 // start.
 TEST_F(LongOwnPrograms, EveryNameOfTheRealLibraryIsThere) {
