@@ -154,6 +154,18 @@ bool Session::computer_has(std::uint64_t size_bytes) {
   return false;
 }
 
+// A machine for learners has less memory than programs expect of a GPU.
+void Session::tell_if_full(std::uint64_t size_bytes) {
+  const auto all_bytes = static_cast<std::uint64_t>(gpu_.machine().memory_bytes);
+  std::uint64_t taken_bytes = 0;
+  for (const auto& [address, place] : places_) taken_bytes += place.size_bytes;
+  if (size_bytes <= all_bytes - std::min(all_bytes, taken_bytes)) return;
+  tell_once("device memory",
+            fmt::format("the program asks for {} MiB of device memory, but {} of the {} MiB of {} are taken: the call "
+                        "returns cudaErrorMemoryAllocation. --device chooses a machine with more",
+                        size_bytes >> 20, taken_bytes >> 20, all_bytes >> 20, gpu_.machine().name));
+}
+
 std::optional<Place> Session::place_of_new(std::uint64_t size_bytes) try {
   const auto id = gpu_.memory().allocate(fmt::format("{}{}", kAllocation, allocations_ + 1), size_bytes, 1,
                                          vgpu::Memory::Region::buffers);
@@ -174,9 +186,11 @@ Reply Session::allocate(std::string_view payload) {
   const auto asked = front_of<Allocate>(payload);
   constexpr std::uint64_t kMostWatchedBytes = 256 << 20;
   const bool fits = asked.size_bytes <= static_cast<std::uint64_t>(gpu_.machine().memory_bytes);
-  if (!fits || !computer_has(asked.size_bytes)) return {.error = kOutOfMemory};
-  const auto place = place_of_new(asked.size_bytes);
-  if (!place) return {.error = kOutOfMemory};
+  const auto place = fits && computer_has(asked.size_bytes) ? place_of_new(asked.size_bytes) : std::optional<Place>();
+  if (!place) {
+    tell_if_full(asked.size_bytes);
+    return {.error = kOutOfMemory};
+  }
   places_[place->address] = *place;
   if (options_.sanitize && asked.kind == MemoryKind::device && asked.size_bytes <= kMostWatchedBytes)
     gpu_.memory().undefine(place->address, place->size_bytes);

@@ -103,8 +103,13 @@ class Session {
   Reply occupancy(std::string_view payload) const;
   Reply say(std::string_view payload);
 
-  // kSuccess, or why the runtime does not begin such a launch.
-  std::int32_t why_not(const Kernel& kernel, const Launch& launch) const;
+  struct Refusal {
+    std::int32_t error = 0;   // kSuccess: there is none
+    const char* name = "";    // of the error
+    std::string reason = {};  // behind the kernel's name and its launch
+  };
+  // Why the runtime does not begin such a launch.
+  Refusal why_not(const Kernel& kernel, const Launch& launch) const;
   Reply run(const Kernel& kernel, const Launch& launch, std::string_view arguments);
   // Fills in what the runtime tells of a kernel.
   void describe(Kernel& kernel) const;
@@ -115,6 +120,7 @@ class Session {
   // nullopt: the system refuses.
   std::optional<std::uint64_t> share(const vgpu::Buffer& buffer, bool keeps);
   bool computer_has(std::uint64_t size_bytes);  // says so, if not
+  void tell_if_full(std::uint64_t size_bytes);  // of device memory
   std::optional<Place> place_of_new(std::uint64_t size_bytes);
   // What a cooperative launch counts in, and what kernels take memory from. Errors: as of the machine's memory.
   Result<std::uint64_t> grid_workspace();

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "common/base/mix.h"
 #include "common/cudart/errors.h"
@@ -73,26 +74,43 @@ void Session::begin_plan(std::uint64_t key, bool counts) {
   gpu_.begin_plan(limits);
 }
 
-std::int32_t Session::why_not(const Kernel& kernel, const Launch& launch) const {
+Session::Refusal Session::why_not(const Kernel& kernel, const Launch& launch) const {
   constexpr std::uint32_t kMostX = 0x7fffffff, kMostYz = 65535, kMostBlockXy = 1024, kMostBlockZ = 64;
+  const auto refuse_shape = [](std::string reason) {
+    return Refusal{kInvalidConfiguration, "cudaErrorInvalidConfiguration", std::move(reason)};
+  };
+  const auto refuse_value = [](std::string reason) {
+    return Refusal{kInvalidValue, "cudaErrorInvalidValue", std::move(reason)};
+  };
   const auto& grid = launch.grid;
   const auto& block = launch.block;
   const std::uint64_t threads = std::uint64_t{block[0]} * block[1] * block[2];
-  if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0 || threads == 0) return kInvalidConfiguration;
-  if (grid[0] > kMostX || grid[1] > kMostYz || grid[2] > kMostYz) return kInvalidConfiguration;
-  if (block[0] > kMostBlockXy || block[1] > kMostBlockXy || block[2] > kMostBlockZ) return kInvalidConfiguration;
+  if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0) return refuse_shape("the grid is empty");
+  if (threads == 0) return refuse_shape("the block is empty");
+  if (grid[0] > kMostX || grid[1] > kMostYz || grid[2] > kMostYz)
+    return refuse_shape(fmt::format("at most {} x {} x {} blocks are possible", kMostX, kMostYz, kMostYz));
   const Machine& machine = gpu_.machine();
-  if (threads > static_cast<std::uint64_t>(machine.max_threads_per_block)) return kInvalidConfiguration;
-  if (threads > static_cast<std::uint64_t>(kernel.max_threads)) return kInvalidValue;
+  if (block[0] > kMostBlockXy || block[1] > kMostBlockXy || block[2] > kMostBlockZ ||
+      threads > static_cast<std::uint64_t>(machine.max_threads_per_block)) {
+    return refuse_shape(fmt::format("a block has at most {} x {} x {} threads, and {} in all", kMostBlockXy,
+                                    kMostBlockXy, kMostBlockZ, machine.max_threads_per_block));
+  }
+  if (threads > static_cast<std::uint64_t>(kernel.max_threads))
+    return refuse_value(fmt::format("this kernel has at most {} threads a block", kernel.max_threads));
   const std::uint64_t shared_bytes = dynamic_and_static(kernel.figures, launch.dynamic_shared_bytes);
-  if (shared_bytes > static_cast<std::uint64_t>(machine.max_shared_bytes_per_block)) return kInvalidValue;
+  if (shared_bytes > static_cast<std::uint64_t>(machine.max_shared_bytes_per_block)) {
+    return refuse_value(fmt::format("{} bytes of shared memory are more than the {} of a block on {}", shared_bytes,
+                                    machine.max_shared_bytes_per_block, machine.name));
+  }
   const auto fits = vgpu::occupancy_of(
       machine, {threads, kernel.figures.registers_per_thread, static_cast<std::uint32_t>(shared_bytes)});
-  if (!fits) return kOutOfResources;
+  if (!fits) return {kOutOfResources, "cudaErrorLaunchOutOfResources", fits.error().message};
+  if (launch.is_cooperative == 0) return {};
   // All blocks of a grid that waits for itself have to be resident.
-  const double resident = static_cast<double>(fits->blocks_per_sm) * machine.sms;
-  const double blocks = static_cast<double>(grid[0]) * grid[1] * grid[2];
-  return launch.is_cooperative == 0 || blocks <= resident ? kSuccess : kCooperativeLaunchTooLarge;
+  const std::uint64_t resident = static_cast<std::uint64_t>(fits->blocks_per_sm) * static_cast<unsigned>(machine.sms);
+  if (static_cast<double>(grid[0]) * grid[1] * grid[2] <= static_cast<double>(resident)) return {};
+  return {kCooperativeLaunchTooLarge, "cudaErrorCooperativeLaunchTooLarge",
+          fmt::format("a cooperative grid of it has at most {} blocks on {}", resident, machine.name)};
 }
 
 Result<std::uint64_t> Session::grid_workspace() {
@@ -121,7 +139,14 @@ Reply Session::launch(std::string_view payload) {
   const auto number = static_cast<std::size_t>(asked.kernel);
   if (number >= kernels_.size() || payload.size() < sizeof asked) return {.error = kInvalidDeviceFunction};
   const Kernel& kernel = *kernels_[number];
-  if (const std::int32_t error = why_not(kernel, asked); error != kSuccess) return {.error = error};
+  if (const Refusal refused = why_not(kernel, asked); refused.error != kSuccess) {
+    // Many a program does not ask for the error, and finds its results unchanged.
+    const std::string name = vgpu::display_name(kernel.name);
+    tell_once(fmt::format("{} {}", kernel.name, refused.reason),
+              fmt::format("kernel {} is not launched with a grid of {} and a block of {}, {}: {}", name,
+                          fmt::join(asked.grid, " x "), fmt::join(asked.block, " x "), refused.name, refused.reason));
+    return {.error = refused.error};
+  }
   Reply reply = run(kernel, asked, payload.substr(sizeof asked));
   if (options_.observer != nullptr) options_.observer->ended();
   return reply;

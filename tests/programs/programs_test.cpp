@@ -147,6 +147,12 @@ TEST_F(LongOwnPrograms, CallsReturnWhatTheRuntimeReturns) {
     const std::string line = "roofwalk: cudaIpcGetMemHandle is not served by the virtual GPU yet";
     EXPECT_THAT(ended.told, HasSubstr(line));
     EXPECT_EQ(ended.told.find(line), ended.told.rfind(line)) << "told once";
+    EXPECT_THAT(ended.told, HasSubstr("kernel bounded is not launched with a grid of 0 x 1 x 1 and a block of 1 x 1 x "
+                                      "1, cudaErrorInvalidConfiguration: the grid is empty"));
+    EXPECT_THAT(ended.told, HasSubstr("this kernel has at most 128 threads a block"));
+    const std::string full = "of device memory, but 0 of the 1024 MiB of classroom are taken";
+    EXPECT_THAT(ended.told, HasSubstr(full));
+    EXPECT_EQ(ended.told.find(full), ended.told.rfind(full)) << "told once";
   }
 }
 

@@ -38,6 +38,11 @@ cudaError_t copy_volume(const cudaMemcpy3DParms* how) {
 
 extern "C" {
 
+// Of arrays and textures, only this is there, as it has no error to return.
+cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChannelFormatKind kind) {
+  return {x, y, z, w, kind};
+}
+
 cudaError_t cudaMalloc3D(cudaPitchedPtr* out, cudaExtent extent) {
   if (out == nullptr) return result(cudaErrorInvalidValue);
   const std::size_t pitch_bytes = whole_pitch(extent.width);

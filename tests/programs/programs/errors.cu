@@ -41,6 +41,7 @@ int main() {
   void* pointer = out;
   CHECK_ERROR(cudaMalloc(&pointer, std::size_t{1} << 50), cudaErrorMemoryAllocation);
   CHECK(pointer == nullptr);
+  CHECK_ERROR(cudaMalloc(&pointer, std::size_t{2} << 50), cudaErrorMemoryAllocation);  // told once
   CHECK_CUDA(cudaMalloc(&pointer, 0));
   CHECK_CUDA(cudaFree(nullptr));
   CHECK_ERROR(cudaFree(out + 1), cudaErrorInvalidValue);

@@ -22,6 +22,8 @@ int main() {
   CHECK_CUDA(cudaRuntimeGetVersion(&value));
   CHECK_CUDA(cudaDriverGetVersion(&other));
   CHECK(value == 13000 && other >= value);
+  const cudaChannelFormatDesc channels = cudaCreateChannelDesc<float2>();
+  CHECK(channels.x == 32 && channels.y == 32 && channels.z == 0 && channels.f == cudaChannelFormatKindFloat);
 
   cudaFuncAttributes of_tile;
   CHECK_CUDA(cudaFuncGetAttributes(&of_tile, tile));
