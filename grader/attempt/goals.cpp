@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "common/roofline/si.h"
 #include "grader/attempt/verdict.h"
 
@@ -76,6 +78,17 @@ MachineGoals goals_on(const Machine& machine, const Chapter& chapter, const Work
     }
   }
   return goals;
+}
+
+std::optional<double> roof_of(const Goal& goal, const std::vector<Goal>& goals, const Measurement& measurement) {
+  constexpr double kLeastOfAlgorithmic = 0.8;
+  const LevelMeasurement& level = measurement.level(goal.level);
+  const auto roof = level.roof.get(), ai = level.ai.get(), algorithmic = measurement.algorithmic_ai.get();
+  const auto bounds_bytes = [](const Goal& other) { return is_about_dram_bytes(other) && other.pass; };
+  if (!roof || !ai || *ai <= 0 || !algorithmic || goal.level != "dram") return roof;
+  if (std::any_of(goals.begin(), goals.end(), bounds_bytes)) return roof;
+  const double higher = *roof * std::max(1.0, kLeastOfAlgorithmic * *algorithmic / *ai);
+  return std::min(higher, std::max(*roof, measurement.peak_flops_per_s.get().value_or(higher)));
 }
 
 }  // namespace roofwalk

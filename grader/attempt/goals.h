@@ -1,10 +1,12 @@
 // A chapter's goals for one machine.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "common/exercise/chapter.h"
+#include "common/measure/measurement.h"
 #include "common/specs/machine.h"
 
 namespace roofwalk {
@@ -27,5 +29,10 @@ void use_thresholds_of(const Machine& machine, Chapter& chapter);
 // `counts_accesses`: whether the device counts single accesses, as the virtual GPU does: the sectors and wavefronts
 // that each needs, the lanes of each atomic. If not, goals about these are left out.
 MachineGoals goals_on(const Machine& machine, const Chapter& chapter, const Work& work, bool counts_accesses = true);
+
+// The roof of which a goal asks for a share, FLOP/s: the one above the dot. Bytes that nobody needs, such as those of a
+// memset of scratch memory, lead a slow kernel under a lower roof, and hide how slow it is. So at DRAM, if none of
+// `goals` asks a pass for its AI, the dot's AI counts as no less than four fifths of the algorithm's. nullopt: unknown.
+std::optional<double> roof_of(const Goal& goal, const std::vector<Goal>& goals, const Measurement& measurement);
 
 }  // namespace roofwalk

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/device/cuda/own_processes.h"
+#include "grader/attempt/goals.h"
 #include "grader/rig/gpu_rig.h"
 
 namespace roofwalk {
@@ -62,15 +63,15 @@ std::vector<TimedGoal> timed_goals(const std::vector<Goal>& goals, const Measure
   for (std::size_t i = 0; i < goals.size(); ++i) {
     const Goal& goal = goals[i];
     if (is_count(goal.what)) continue;
-    const Quantity& roof = measurement.level(goal.level).roof;
+    const auto roof = roof_of(goal, goals, measurement);
     for (const Grade grade : {Grade::pass, Grade::ace}) {
       const auto wanted = grade == Grade::ace ? goal.ace : goal.pass;
       if (!wanted) continue;
       TimeGoal time{.name = fmt::format("{} {}", goal_axis_name(goal.axis), grade_name(grade))};
       if (goal.what == Goal::What::flops_over_starter) {
         time.least_speedup = *wanted;
-      } else if (goal.what == Goal::What::share_of_roof && roof.known() && roof.value > 0) {
-        time.most_ns = measurement.useful_flops.value / (*wanted * roof.value) * 1e9;
+      } else if (goal.what == Goal::What::share_of_roof && roof && *roof > 0) {
+        time.most_ns = measurement.useful_flops.value / (*wanted * *roof) * 1e9;
       } else if (goal.what == Goal::What::share_of_peak && measurement.peak_flops_per_s.get().value_or(0) > 0) {
         time.most_ns = measurement.useful_flops.value / (*wanted * measurement.peak_flops_per_s.value) * 1e9;
       } else {

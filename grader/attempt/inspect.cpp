@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "common/roofline/causes.h"
+#include "common/roofline/si.h"
 #include "grader/text/text.h"
 
 namespace roofwalk {
@@ -169,6 +170,16 @@ void add_spills(const RunRecord& record, const Machine& machine, DiagnosisInput&
   }
 }
 
+// Bytes that a kernel's spilled registers move to DRAM and back once: of the threads that are at work together, those
+// beyond what L1 and L2 hold, and of all others the same share.
+double spilled_to_dram(const KernelRecord& kernel, const Machine& machine) {
+  const double of_block = static_cast<double>(kernel.spilled_bytes_per_thread * kernel.block.count());
+  const auto blocks = static_cast<double>(kernel.grid.count());
+  const double at_work = of_block * std::min(blocks, static_cast<double>(kernel.resident_blocks_per_sm) * machine.sms);
+  const double held = static_cast<double>(machine.l1_bytes) * machine.sms + static_cast<double>(machine.l2_bytes);
+  return at_work <= held ? 0 : 2 * of_block * blocks * (1 - held / at_work);
+}
+
 // The line with the most bytes at DRAM, or with the most sectors at L1 on a device that does not count DRAM bytes by
 // line.
 int busiest_line(const std::vector<DiagnosisInput::Line>& lines) {
@@ -199,6 +210,23 @@ std::vector<DiagnosisInput::Waiting::Part> last_warp_of(const std::vector<HeldUp
   for (const auto& [by, share] : shares) parts.push_back({wait_name(by.second), by.first, share});
   std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
   return parts;
+}
+
+std::optional<std::string> uncounted_spills(const RunRecord& record, const Measurement& measurement,
+                                            const Machine& machine) {
+  constexpr double kConsiderable = 0.1;  // of the bytes that are counted
+  double bytes = 0, most_of_thread = 0;
+  for (const KernelRecord& kernel : record.kernels) {
+    const double moved = spilled_to_dram(kernel, machine);
+    bytes += moved;
+    if (moved > 0) most_of_thread = std::max(most_of_thread, static_cast<double>(kernel.spilled_bytes_per_thread));
+  }
+  const auto counted = measurement.level("dram").bytes.get();
+  if (!counted || bytes <= kConsiderable * *counted) return std::nullopt;
+  return fmt::format(
+      "registers run out: {:.0f} bytes a thread spill, {} that go to DRAM and back, and the virtual GPU counts none of "
+      "them: let a thread hold fewer values",
+      most_of_thread, si_text(bytes / 2, "B"));
 }
 
 Finding inspect_wrong(const Correctness& correctness, int suspect_line) {

@@ -9,6 +9,11 @@ namespace roofwalk {
 Finding inspect(const RunRecord& record, const Measurement& measurement, const Machine& machine, const Roofs& roofs,
                 const std::string& source_text);
 
+// Says that a virtual GPU's figures lack a considerable part of the bytes at DRAM, because registers spill more than
+// the caches hold: PTX has no spills. nullopt if they do not.
+std::optional<std::string> uncounted_spills(const RunRecord& record, const Measurement& measurement,
+                                            const Machine& machine);
+
 // Diagnoses a wrong answer. A wrong kernel has no dot to diagnose, but the errors of its answer may show that it
 // computed in half precision.
 Finding inspect_wrong(const Correctness& correctness, int suspect_line);

@@ -164,6 +164,8 @@ Status add_measurement(const Rig& rig, const Trial& trial, const Artifact& artif
   evidence.implausible = implausible(*attempt.measurement, attempt.roofs,
                                      {.dram_bytes = counts_by_card ? static_cast<double>(rig.machine.l2_bytes) : 0,
                                       .has_atomic_flops = lacks_atomic_flops});
+  const auto spills = uncounted_spills(trial.record, *attempt.measurement, rig.machine);
+  if (spills && !counts_by_card) evidence.implausible.push_back(*spills);
   if (attempt.roof != ChapterRoof::fp32) return kOk;
   ROOFWALK_TRY(const bool has_tensor_products, multiplies_on_tensor_cores(rig, trial.record, artifact, habits));
   if (has_tensor_products) {
@@ -173,8 +175,7 @@ Status add_measurement(const Rig& rig, const Trial& trial, const Artifact& artif
   return kOk;
 }
 
-// The part of an attempt on a real GPU that needs no GPU. It is done before the attempt's turn, so that other users
-// wait less.
+// What needs no GPU of an attempt on a real one. It is done before the attempt's turn, so that other users wait less.
 struct WithoutGpu {
   Artifact starter;
   StarterDot dot;
@@ -193,8 +194,7 @@ Result<WithoutGpu> do_without_gpu(const Rig& rig, const Chapter& chapter, const 
   return ready;
 }
 
-// A GPU's counted bytes and the virtual GPU's modelled ones are not comparable. So if counting fails for the starter or
-// for the attempt, the bytes of both are modelled.
+// Counted bytes and modelled ones are not comparable: if counting fails for one of the two, those of both are modelled.
 Status use_bytes_of_one_kind(const Rig& rig, const Measured& measured, const Artifact& artifact,
                              const WithoutGpu& ready, Evidence& evidence, Attempt& attempt, RunRecord& record) {
   if (ready.modelled) take_bytes(*ready.modelled, record);

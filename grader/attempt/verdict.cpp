@@ -52,7 +52,7 @@ std::optional<double> reached(const Goal& goal, const Evidence& evidence) {
     case Goal::What::sector_use:
       return m.sector_use.get();
     case Goal::What::share_of_roof:
-      return over(m.achieved_flops_per_s.get(), level.roof.get());
+      return over(m.achieved_flops_per_s.get(), roof_of(goal, evidence.goals, m));
     case Goal::What::share_of_peak:
       return over(m.achieved_flops_per_s.get(), m.peak_flops_per_s.get());
     case Goal::What::flops_over_starter:

@@ -33,6 +33,25 @@ TEST(Inspect, NamesTheLineThatMovesMostBytes) {
   EXPECT_EQ(finding.traffic_source, "c[i] = 0;");
 }
 
+TEST(Inspect, SpillsBeyondTheCachesAreBytesThatNobodyCounted) {
+  Machine machine = test_machine();
+  machine.l1_bytes = 64 << 10;
+  machine.l2_bytes = 256 << 10;  // with eight SMs' L1, 96 bytes for each thread at work
+  RunRecord record = vector_add_record();
+  const auto found = [&](std::uint64_t spilled, std::uint64_t blocks) {
+    record.kernels[0].spilled_bytes_per_thread = spilled;
+    record.kernels[0].grid.x = static_cast<std::uint32_t>(blocks);
+    const Measurement m = measure(record, vector_add_work(), roofs_of(test_machine()));
+    return uncounted_spills(record, m, machine).value_or("");
+  };
+  EXPECT_EQ(found(0, 4096), "");
+  EXPECT_EQ(found(96, 4096), "");
+  EXPECT_EQ(found(97, 4096), "");  // 2 MB of 12.6
+  EXPECT_EQ(found(100'000, 0), "");
+  EXPECT_EQ(found(256, 11), "");  // all of the grid's fit
+  EXPECT_THAT(found(192, 4096), HasSubstr("192 bytes a thread spill, 101 MB that go to DRAM and back"));
+}
+
 TEST(Inspect, FallsBackToSectorsAtL1) {
   RunRecord record = vector_add_record();
   LineCounters scattered{4, {}};

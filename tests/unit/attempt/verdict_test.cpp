@@ -11,7 +11,10 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::measured_evidence;
+using testing::test_machine;
 using testing::up_goal;
+using testing::vector_add_record;
+using testing::vector_add_work;
 
 TEST(Judge, PassesWhatMeetsEveryPassThreshold) {
   const Judgement j = judge(measured_evidence());
@@ -99,6 +102,29 @@ TEST(Judge, AnAiUnlikeTheStartersIsTooLargeOrTooSmall) {
   }
   evidence.starter.erase("l1");
   EXPECT_EQ(judge(evidence).verdict, Verdict::not_graded);
+}
+
+// Bytes beside the task's, of which no goal is, make no slow kernel fast.
+TEST(Judge, WastedBytesLowerTheRoofOnlyWhereAnotherGoalIsAboutThem) {
+  Evidence evidence = measured_evidence();
+  evidence.goals = {up_goal(0.5, 0.8)};
+  const auto with_bytes = [&](double factor) {
+    RunRecord record = vector_add_record();
+    record.elapsed_ns *= factor;
+    record.counters.set(Counter::dram_write_bytes, static_cast<std::uint64_t>((12 * factor - 8) * (1 << 20)));
+    evidence.measurement = measure(record, vector_add_work(), roofs_of(test_machine()));
+    return *judge(evidence).goals[0].reached;
+  };
+  const double plain = with_bytes(1);
+  EXPECT_NEAR(with_bytes(1.2), plain, 1e-6);
+  EXPECT_NEAR(with_bytes(1.25), plain, 1e-6);
+  EXPECT_NEAR(with_bytes(2.5), plain / 2, 1e-6);
+  evidence.goals.push_back({Goal::Axis::right, "l1", Goal::What::ai_over_starter, 1.0, std::nullopt});
+  EXPECT_NEAR(with_bytes(2.5), plain / 2, 1e-6);
+  evidence.goals.push_back({Goal::Axis::right, "dram", Goal::What::share_of_algorithmic_ai, std::nullopt, 0.9});
+  EXPECT_NEAR(with_bytes(2.5), plain / 2, 1e-6);  // asked for an ace alone
+  evidence.goals.back().pass = 0.3;
+  EXPECT_NEAR(with_bytes(2.5), plain, 1e-6);
 }
 
 TEST(Judge, BankConflictsNeedSharedMemory) {
