@@ -9,7 +9,7 @@
 namespace roofwalk {
 namespace {
 
-constexpr std::array<std::string_view, 3> kOrdinals = {"first", "second", "third"};
+constexpr std::array<std::string_view, 4> kOrdinals = {"first", "second", "third", "fourth"};
 
 // Makes the reason of a call that went wrong tell that one before it was right.
 void tell_call(std::size_t call, Trial& trial) {
@@ -39,7 +39,7 @@ Result<std::optional<WrongCall>> later_calls(const DeviceFactory& open, const Ex
                                              const Artifact& artifact, const RunOptions& limits) {
   if (!has_device_variables(artifact.ptx)) return std::optional<WrongCall>();
   const std::array<std::pair<const Size*, std::uint64_t>, kOrdinals.size()> calls = {
-      {{&sizes.back(), seed}, {&sizes.back(), seed + 1}, {&sizes.front(), seed}}};
+      {{&sizes.back(), seed}, {&sizes.back(), seed + 1}, {&sizes.front(), seed}, {&sizes.back(), seed + 2}}};
   RunOptions plain = limits;
   plain.sanitize = false;
   ROOFWALK_TRY(const auto device, open());
