@@ -84,7 +84,10 @@ std::optional<double> roof_of(const Goal& goal, const std::vector<Goal>& goals, 
   constexpr double kLeastOfAlgorithmic = 0.8;
   const LevelMeasurement& level = measurement.level(goal.level);
   const auto roof = level.roof.get(), ai = level.ai.get(), algorithmic = measurement.algorithmic_ai.get();
-  const auto bounds_bytes = [](const Goal& other) { return is_about_dram_bytes(other) && other.pass; };
+  const auto bounds_bytes = [](Goal other) {
+    if (other.level == "l2") other.level = "dram";  // what goes to DRAM goes through L2
+    return is_about_dram_bytes(other) && other.pass;
+  };
   if (!roof || !ai || *ai <= 0 || !algorithmic || goal.level != "dram") return roof;
   if (std::any_of(goals.begin(), goals.end(), bounds_bytes)) return roof;
   const double higher = *roof * std::max(1.0, kLeastOfAlgorithmic * *algorithmic / *ai);

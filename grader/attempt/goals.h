@@ -32,7 +32,8 @@ MachineGoals goals_on(const Machine& machine, const Chapter& chapter, const Work
 
 // The roof of which a goal asks for a share, FLOP/s: the one above the dot. Bytes that nobody needs, such as those of a
 // memset of scratch memory, lead a slow kernel under a lower roof, and hide how slow it is. So at DRAM, if none of
-// `goals` asks a pass for its AI, the dot's AI counts as no less than four fifths of the algorithm's. nullopt: unknown.
+// `goals` asks a pass for its AI, there or at L2, the dot's AI counts as no less than four fifths of the algorithm's.
+// nullopt: unknown.
 std::optional<double> roof_of(const Goal& goal, const std::vector<Goal>& goals, const Measurement& measurement);
 
 }  // namespace roofwalk

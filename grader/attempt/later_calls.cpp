@@ -40,15 +40,17 @@ Result<std::optional<WrongCall>> later_calls(const DeviceFactory& open, const Ex
   if (!has_device_variables(artifact.ptx)) return std::optional<WrongCall>();
   const std::array<std::pair<const Size*, std::uint64_t>, kOrdinals.size()> calls = {
       {{&sizes.back(), seed}, {&sizes.back(), seed + 1}, {&sizes.front(), seed}, {&sizes.back(), seed + 2}}};
-  RunOptions plain = limits;
-  plain.sanitize = false;
+  RunOptions options = limits;
+  options.sanitized_blocks = 16;
   ROOFWALK_TRY(const auto device, open());
   for (std::size_t call = 0; call < calls.size(); ++call) {
     const auto& [size, seed_of_call] = calls[call];
+    // In a run that is not sanitized, a block that takes itself for the last one may be late enough to be right.
+    options.sanitize = limits.sanitize && call + 1 == calls.size();
     const Problem problem = exercise.problem(*size, seed_of_call);
     const std::vector<Expected> expected = exercise.reference(*size, problem);
     ROOFWALK_TRY(Trial trial, run_trial_on(*device, call == 0 ? Loading::anew : Loading::kept, artifact, problem,
-                                           case_name(*size, seed_of_call), plain,
+                                           case_name(*size, seed_of_call), options,
                                            [&]() -> const std::vector<Expected>& { return expected; }));
     if (!trial.went_wrong()) continue;
     tell_call(call, trial);

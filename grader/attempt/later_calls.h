@@ -21,8 +21,8 @@ struct WrongCall {
 
 // Calls SOLVE four times on one device: at the last of these sizes, there with other values, at the first size, where
 // hardly anything may be left from the calls before, and at the last again: a counter that only grows may be right as
-// long as all grids have the same size. Returns the first that goes wrong; nullopt if none does, or
-// if the module has no variables. Takes as long as so many small trials that are not sanitized.
+// long as all grids have the same size. The last call is sanitized. Returns the first that goes wrong; nullopt if none
+// does, or if the module has no variables.
 Result<std::optional<WrongCall>> later_calls(const DeviceFactory& open, const Exercise& exercise,
                                              const std::vector<Size>& sizes, std::uint64_t seed,
                                              const Artifact& artifact, const RunOptions& limits);

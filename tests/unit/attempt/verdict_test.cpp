@@ -125,6 +125,8 @@ TEST(Judge, WastedBytesLowerTheRoofOnlyWhereAnotherGoalIsAboutThem) {
   EXPECT_NEAR(with_bytes(2.5), plain / 2, 1e-6);  // asked for an ace alone
   evidence.goals.back().pass = 0.3;
   EXPECT_NEAR(with_bytes(2.5), plain, 1e-6);
+  evidence.goals.back().level = "l2";
+  EXPECT_NEAR(with_bytes(2.5), plain, 1e-6);
 }
 
 TEST(Judge, BankConflictsNeedSharedMemory) {
