@@ -28,8 +28,7 @@ constexpr std::uint64_t kTeamWork = 16'000;
 // Without memory counts, an SM's round ends after this much work or this many lines in its store log.
 constexpr std::uint64_t kRoundWork = std::uint64_t{1} << 20;
 constexpr std::size_t kRoundLines = std::size_t{1} << 14;
-// Within a round, each SM may spend its share of the remaining budget, but at least this much, because long code
-// without a loop is a single turn of a warp.
+// Each SM may spend its share of the budget in a round, at least this: long code without a loop is one turn of a warp.
 constexpr std::uint64_t kLeastShare = 1'000'000;
 
 class GridRunner {
@@ -429,11 +428,11 @@ class GridRunner {
 
   // Says how many blocks a loop may wait for in vain: those that begin when others have ended.
   void name_blocks_not_begun() {
-    const std::uint64_t count = shape_.grid.count();
-    if (!launch_.fault || launch_.fault->kind != FaultKind::runaway || next_block_ >= count) return;
-    if (!program_.reads_global_flags) return;
+    const bool waits = launch_.fault && launch_.fault->kind == FaultKind::runaway && program_.reads_global_flags;
+    const std::uint64_t left = shape_.grid.count() - next_block_;
+    if (!waits || left == 0) return;
     launch_.fault->message += fmt::format(" If it waits for other blocks: {} of {} begin only when others have ended",
-                                          count - next_block_, count);
+                                          left, shape_.grid.count());
   }
 
   void report_deadlock() {
