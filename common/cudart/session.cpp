@@ -163,7 +163,7 @@ void Session::tell_if_full(std::uint64_t size_bytes) {
   tell_once("device memory",
             fmt::format("the program asks for {} MiB of device memory, but {} of the {} MiB of {} are taken: the call "
                         "returns cudaErrorMemoryAllocation. --device chooses a machine with more",
-                        size_bytes >> 20, taken_bytes >> 20, all_bytes >> 20, gpu_.machine().name));
+                        ((size_bytes - 1) >> 20) + 1, taken_bytes >> 20, all_bytes >> 20, gpu_.machine().name));
 }
 
 std::optional<Place> Session::place_of_new(std::uint64_t size_bytes) try {
