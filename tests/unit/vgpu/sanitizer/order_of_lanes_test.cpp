@@ -1,6 +1,7 @@
 // Kernels that are right only as long as lanes use a word in the order of their numbers, or as a maximum ignores what
 // an unwritten register holds, and their honest twins: runs without figures try other orders, and other values, by
-// chance, from a seed. And atomics of block scope, which are atomic for one block.
+// chance, from a seed. The same for the warps of a lone block. And atomics of block scope, which are atomic for one
+// block.
 #include "tests/support/thirds.h"
 #include "tests/unit/vgpu/sanitizer/judged_bodies.h"
 
@@ -174,6 +175,43 @@ TEST(BlockScope, IsNotAtomicForOtherBlocks) {
 TEST(BlockScope, IsAtomicForItsBlock) {
   expect_no_fault(kWithinBlocks);
   expect_no_fault(kOfTheDevice);
+}
+
+// The warps of a lone block, of few turns, leave their numbers in a word: the last one is to win.
+std::string of_warps_text(const std::string& body) {
+  return "#include <roofwalk.cuh>\n__global__ void k(float* c) {\n  const int warp = threadIdx.x / 32;\n" + body +
+         "}\nSOLVE(float* c) { k<<<1, 256>>>(c); }\n";
+}
+const std::string kTheLastWarpStores = of_warps_text("  if (threadIdx.x % 32 == 31) c[0] = warp;\n");
+const std::string kOneWarpStores = of_warps_text("  if (threadIdx.x == 255) c[0] = warp;\n");
+const std::string kWarpsStoreBetweenBarriers = of_warps_text(R"(
+  for (int each = 0; each < 8; ++each) {
+    if (warp == each) c[0] = warp;
+    __syncthreads();
+  }
+)");
+const bool kOrderOfWarpsJoined = join({kTheLastWarpStores, kOneWarpStores, kWarpsStoreBetweenBarriers});
+
+int seeds_with_another_last_warp(const std::string& text) {
+  int others = 0;
+  for (std::uint64_t seed = 1; seed <= 32; ++seed) {
+    Buffer c{"c", std::vector<float>(1)};
+    const auto record = Runner().run(text, {&c},
+                                     {.threads = 1,
+                                      .sanitize = true,
+                                      .sanitized_seed = seed,
+                                      .time = RunOptions::Time::least,
+                                      .figures = RunOptions::Figures::none});
+    EXPECT_TRUE(record.ok() && !record->fault);
+    others += c.values[0] != 7 ? 1 : 0;
+  }
+  return others;
+}
+
+TEST(OrderOfWarps, IsNoticedByEverySecondSeedOrSo) { EXPECT_GE(seeds_with_another_last_warp(kTheLastWarpStores), 14); }
+TEST(OrderOfWarps, IsThatOfBarriers) {
+  EXPECT_EQ(seeds_with_another_last_warp(kOneWarpStores), 0);
+  EXPECT_EQ(seeds_with_another_last_warp(kWarpsStoreBetweenBarriers), 0);
 }
 
 }  // namespace
