@@ -426,6 +426,7 @@ Status Lowering::lower_branch(const Instruction& in, Op op, std::uint32_t pc, st
   op.spins = op.back_edge && last_spinning_block_ && *last_spinning_block_ >= op.target;
   op.decides = op.spins && only_looks(op.target, block);
   op.offset = seed_of_ways(block);
+  emit_check_of_wait(in, block);
   return emit_ok(op, op_branch);
 }
 

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "common/vgpu/exec/ops/plain_waits.h"
 #include "common/vgpu/lowering/analysis/loop_ends.h"
 #include "common/vgpu/lowering/analysis/polling.h"
 #include "common/vgpu/program/operands.h"
@@ -262,6 +263,20 @@ bool Lowering::polls_plainly(std::uint32_t pc, std::uint32_t block) {
           ? known->second
           : loops_of_places_.emplace(address, find_loops(program_.blocks, keeps_place)).first->second;
   return loops[block] && ends_loops(pc);
+}
+
+// In front of a branch back to a wait by plain loads: a check that no lane takes it.
+void Lowering::emit_check_of_wait(const Instruction& branch, std::uint32_t block) {
+  if (!input_.work_mode.sanitized) return;
+  const std::optional<std::uint32_t> load = find_plain_wait(function_, program_.blocks[block]);
+  if (!load) return;
+  Op op;
+  op.run = op_plain_wait;
+  op.pc = *load;
+  op.block = block;
+  op.guard = slots_.of_register(branch.guard);
+  op.guard_negated = branch.guard_negated;
+  program_.ops.push_back(op);
 }
 
 bool Lowering::looks_again(std::uint32_t pc, std::uint32_t block) {

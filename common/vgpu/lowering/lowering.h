@@ -133,6 +133,7 @@ class Lowering {
   static bool may_look(const ptx::Instruction& in);
   bool load_polls(std::uint32_t pc);
   bool polls_plainly(std::uint32_t pc, std::uint32_t block);
+  void emit_check_of_wait(const ptx::Instruction& branch, std::uint32_t block);
   bool picks(std::uint32_t pc);
   bool ends_loops(std::uint32_t pc);
   // Whether an instruction is one of several looks at a flag of other blocks in front of a loop that polls, and not the

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "common/vgpu/program/instructions.h"
 #include "common/vgpu/timing/scheduling/static_scheduler.h"
 
 namespace roofwalk::vgpu {
@@ -156,9 +157,25 @@ StaticScheduler::Lack StaticScheduler::lack_of(const BlockCode& form) const {
     const std::uint32_t iterations = program_.shared_access(block_->first + i).iterations;
     lack.accesses[i] = too_few || (group[i] != nullptr && neighbours.at(*group[i]) * iterations < form.copies);
   }
-  lack.most = lack.most || issues * kShrinks + kFewer * form.copies < by_rules * form.copies;
+  lack.most = lack.most || issues * kShrinks + kFewer * form.copies < by_rules * form.copies || lacks_a_wait(form);
   if (!lack.none() && issues < by_rules * form.copies) lack.issues = by_rules * form.copies - issues;
   return lack;
+}
+
+// Whether a basic block is a loop that looks at one place by plain loads, and the branch back is not in the machine
+// code. ptxas makes one look of such a wait; the run has made others, too.
+bool StaticScheduler::lacks_a_wait(const BlockCode& form) const {
+  const std::uint32_t last = block_->first + block_->count - 1;
+  if (!is_branch(last) || static_cast<std::uint32_t>(code()[last].operands[0].index) != block_->first) return false;
+  if (std::any_of(form.ops.begin(), form.ops.end(), [&](const BlockOp& op) { return !op.extra && op.pc == last; }))
+    return false;
+  std::set<int> made;
+  for (std::uint32_t pc = block_->first; pc < last; ++pc)
+    for_each_result(code()[pc], [&](int reg) { made.insert(reg); });
+  return std::any_of(block_->memory.begin(), block_->memory.end(), [&](std::uint32_t pc) {
+    const Instruction& in = code()[pc];
+    return form_of(in) == Form::load && !in.is_volatile && reaches_global(in) && !made.contains(in.operands[1].index);
+  });
 }
 
 // Whether no branch inside the form skips a part of it.

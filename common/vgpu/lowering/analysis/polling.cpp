@@ -13,6 +13,12 @@ namespace {
 using ptx::Form;
 using ptx::Instruction;
 
+// Whether an instruction computes from registers only, and alone for its thread.
+bool computes(Form form) {
+  return form == Form::alu || form == Form::convert || form == Form::cvta || form == Form::move ||
+         form == Form::select || form == Form::compare || form == Form::set || form == Form::number_test;
+}
+
 bool loads_strongly(const Instruction& in) { return ptx::info(in.opcode).form == Form::load && in.is_volatile; }
 
 // Returns, by block, whether control can get from it to one of `ends`, which count, too.
@@ -176,6 +182,30 @@ std::vector<bool> find_what_picks(const ptx::Function& function) {
     if (loads_strongly(code[pc]) && code[pc].acquires) out[pc] = picking.come_from(code[pc]);
   }
   return out;
+}
+
+std::optional<std::uint32_t> find_plain_wait(const ptx::Function& function, const BasicBlock& block) {
+  const auto& code = function.instructions;
+  const std::uint32_t behind = block.first + block.count;
+  if (block.count == 0) return std::nullopt;
+  const Instruction& last = code[behind - 1];
+  const bool is_loop = ptx::info(last.opcode).form == Form::branch && last.guard >= 0 &&
+                       static_cast<std::uint32_t>(last.operands[0].index) == block.first;
+  if (!is_loop) return std::nullopt;
+  std::set<int> made, made_so_far;
+  for (std::uint32_t pc = block.first; pc < behind; ++pc) for_each_result(code[pc], [&](int reg) { made.insert(reg); });
+  std::optional<std::uint32_t> out;
+  bool repeats = true;  // whether each round begins as the one before did
+  for (std::uint32_t pc = block.first; pc < behind; ++pc) {
+    const Instruction& in = code[pc];
+    const Form form = ptx::info(in.opcode).form;
+    repeats = repeats && !loads_strongly(in) && (computes(form) || form == Form::load || pc + 1 == behind);
+    for_each_source(in, [&](int reg) { repeats = repeats && (!made.contains(reg) || made_so_far.contains(reg)); });
+    // Lanes whose guard is off keep what the round before has made.
+    if (in.guard < 0) for_each_result(in, [&](int reg) { made_so_far.insert(reg); });
+    if (form == Form::load && reaches_global(in) && !out) out = pc;
+  }
+  return repeats ? out : std::nullopt;
 }
 
 std::vector<bool> find_ways_in_any_order(const ptx::Function& function, const std::vector<BasicBlock>& blocks) {

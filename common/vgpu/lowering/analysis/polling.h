@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "common/vgpu/program/program.h"
@@ -20,6 +21,12 @@ std::vector<bool> find_polling_loads(const ptx::Function& function, const std::v
 // Returns, by instruction, the acquire loads and the atomics whose value picks what a thread uses, without any branch:
 // it decides a guard or which of two values counts (`seen ? value : 0`), or, of a load, an address is made of it.
 std::vector<bool> find_what_picks(const ptx::Function& function);
+
+// Returns the first load of a basic block that waits by plain loads; nullopt: the block does not. Such a block is a
+// loop by itself, and does nothing but load and compute: each of its rounds does what the one before did, unless
+// another thread has stored to global memory meanwhile. As its loads are neither volatile nor relaxed nor acquire,
+// ptxas takes it that nobody does: it loads once, and drops the loop (as of CUDA 13, for sm_80 and sm_90).
+std::optional<std::uint32_t> find_plain_wait(const ptx::Function& function, const BasicBlock& block);
 
 // Returns, by basic block, whether it ends in a branch ahead whose ways may run in any order: from none of them control
 // gets, before they meet again, to a loop or a function in which lanes could wait for those of another way. On a GPU

@@ -91,6 +91,7 @@ class StaticScheduler {
   void add(const BlockCode& form, const Lack& lack, const IssuesOfUnits& lost, ProgramSchedule& out);
   void add_merged(const FoundCode& alone, ProgramSchedule& out);
   Lack lack_of(const BlockCode& form) const;
+  bool lacks_a_wait(const BlockCode& form) const;
   bool is_straight(const BlockCode& form) const;
   bool has_short_arms(const BlockCode& form) const;
   std::set<std::uint32_t> accesses_of(const BlockCode& form) const;
