@@ -214,7 +214,7 @@ std::vector<DiagnosisInput::Waiting::Part> last_warp_of(const std::vector<HeldUp
 
 std::optional<std::string> uncounted_spills(const RunRecord& record, const Measurement& measurement,
                                             const Machine& machine) {
-  constexpr double kConsiderable = 0.1;  // of the bytes that are counted
+  constexpr double kConsiderable = 0.3;  // of the bytes that are counted
   double bytes = 0, most_of_thread = 0;
   for (const KernelRecord& kernel : record.kernels) {
     const double moved = spilled_to_dram(kernel, machine);

@@ -46,8 +46,8 @@ TEST(Inspect, SpillsBeyondTheCachesAreBytesThatNobodyCounted) {
   };
   EXPECT_EQ(found(0, 4096), "");
   EXPECT_EQ(found(96, 4096), "");
-  EXPECT_EQ(found(97, 2000), "");  // 1 MB of 12.6
-  EXPECT_THAT(found(97, 4096), HasSubstr("1.05 MB that go to DRAM and back"));
+  EXPECT_EQ(found(97, 4096), "");  // 2 MB of 12.6
+  EXPECT_THAT(found(100, 4096), HasSubstr("4.19 MB that go to DRAM and back"));
   EXPECT_EQ(found(100'000, 0), "");
   EXPECT_EQ(found(256, 11), "");  // all of the grid's fit
   EXPECT_THAT(found(192, 4096), HasSubstr("192 bytes a thread spill, 101 MB that go to DRAM and back"));
