@@ -29,8 +29,7 @@ std::string words_of(const CommandResult& result) {
 }
 
 // Whether a variable of the environment would change what the scripts submit or what the queue answers. To sbatch,
-// variables matter more than the options in a script, so the ones that stay (such as SBATCH_ACCOUNT) are those of which
-// no script depends.
+// variables matter more than the options in a script. Those on which no script depends stay, such as SBATCH_ACCOUNT.
 bool misleads_slurm(std::string_view name) {
   constexpr std::string_view kOfJobs[] = {
       "SBATCH_ARRAY_INX",     "SBATCH_CLUSTERS",      "SBATCH_DEBUG",      "SBATCH_ERROR",
