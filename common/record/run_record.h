@@ -190,7 +190,8 @@ struct KernelRecord {
   int registers_per_thread = 0;
   std::uint32_t shared_bytes = 0;            // per block, static and dynamic
   std::uint64_t local_bytes_per_thread = 0;  // from ptxas: the kernel's own arrays and spilled registers
-  // The spilled part of local_bytes_per_thread; PTX contains no spills to count.
+  // The spilled part of local_bytes_per_thread, for each call that is open at once in recursions, where saved registers
+  // are part of it. PTX contains no spills to count.
   std::uint64_t spilled_bytes_per_thread = 0;
   CountsFrom shared_counts_from = CountsFrom::ptx;
   int resident_blocks_per_sm = 0;

@@ -178,6 +178,17 @@ void Gpu::begin_plan(const RunLimits& limits) {
   memory_.watch(limits.sanitize);
 }
 
+// Recursive calls save registers in the frames that ptxas gives them. ptxas counts the frame of each function once, so
+// a call's frame takes at most what the whole kernel takes, and that much is taken for each open call.
+std::uint64_t Gpu::spilled_bytes(const Step& step) {
+  std::uint64_t bytes = step.local_bytes_per_thread - std::min(step.local_bytes_per_thread, step.local_bytes);
+  for (const SmTotals& sm : step.totals.sms) {
+    const std::uint64_t frames = std::uint64_t{sm.deepest_calls.calls} * step.local_bytes_per_thread;
+    bytes = std::max(bytes, frames - std::min<std::uint64_t>(frames, sm.deepest_calls.own_bytes));
+  }
+  return bytes;
+}
+
 KernelRecord Gpu::finish(Step& step, Counters& total) {
   KernelRecord out;
   out.name = step.name;
@@ -192,8 +203,7 @@ KernelRecord Gpu::finish(Step& step, Counters& total) {
     const KernelCode& code = step.kernel->code;
     out.shared_bytes = step.shared_bytes;
     out.shared_counts_from = step.kernel->shared_accesses.found_all ? CountsFrom::sass : CountsFrom::ptx;
-    out.spilled_bytes_per_thread =
-        step.local_bytes_per_thread - std::min(step.local_bytes_per_thread, step.local_bytes);
+    out.spilled_bytes_per_thread = spilled_bytes(step);
     out.resident_blocks_per_sm = step.occupancy.blocks_per_sm;
     out.occupancy = step.occupancy.warps_share;
     count_kernel({*code.function, code.blocks, code.has_use, step.totals, step.block_threads, traffic, step.reading,

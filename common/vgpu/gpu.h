@@ -109,6 +109,8 @@ class Gpu {
   bool can_keep(const Step& step);
   void put_in_order(const KernelCall& call, Step& step);
   GridTrace run_blocks(Launch& launch, std::vector<Multiprocessor>& sms, const Step& step);
+  // Per thread.
+  static std::uint64_t spilled_bytes(const Step& step);
   static void take_totals(Launch& launch, std::vector<Multiprocessor>& sms, Step& step);
   // Deducts work from the budget. False, with a fault, if the budget has less left.
   bool charge(std::uint64_t work, const std::string& what, int line, const std::string& trouble);

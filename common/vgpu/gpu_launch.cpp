@@ -308,7 +308,8 @@ void Gpu::take_totals(Launch& launch, std::vector<Multiprocessor>& sms, Step& st
   step.block_threads = std::move(launch.block_threads);
   for (Multiprocessor& sm : sms) {
     step.totals.sms.push_back({std::move(sm.block_executions), sm.blocks_run, sm.warps_run, sm.l1_lines,
-                               sm.l1_wavefronts, sm.shared_wavefronts, sm.constant_passes, sm.updates, sm.requests});
+                               sm.l1_wavefronts, sm.shared_wavefronts, sm.constant_passes, sm.updates, sm.requests,
+                               sm.deepest_calls});
   }
 }
 

@@ -18,6 +18,7 @@ struct SmTotals {
   std::uint64_t blocks_run = 0, warps_run = 0, l1_lines = 0, l1_wavefronts = 0, shared_wavefronts = 0,
                 constant_passes = 0, updates = 0;
   SmRequests requests = {};  // to L2
+  DeepestCalls deepest_calls = {};
 };
 
 struct LaunchTotals {

@@ -140,10 +140,8 @@ SOLVE(float* y, int n) { k<<<1, 32>>>(y, n); }
   EXPECT_EQ(record->fault->line, 4) << record->fault->message;
 }
 
-// What open calls keep is limited by SM: here to 16 MiB. A call keeps more than 160 registers of 32 lanes; the barrier
-// lets all warps have their calls open at once.
-TEST(Calls, DeepRecursionOfManyWarpsIsAFault) {
-  const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
+// A call keeps more than 160 registers of 32 lanes; the barrier lets all warps have their calls open at once.
+const std::string& kDeepCalls = JOINT(R"(#include <roofwalk.cuh>
 __device__ __noinline__ float deep(const float* x, int n) {
   if (n == 0) {
     __syncthreads();
@@ -160,10 +158,13 @@ __device__ __noinline__ float deep(const float* x, int n) {
 __global__ void __launch_bounds__(1024) k(const float* x, float* y, int n) { y[threadIdx.x] = deep(x, n); }
 SOLVE(const float* x, float* y, int n, int warps) { k<<<1, 32 * warps>>>(x, y, n); }
 )");
+
+// What open calls keep is limited by SM: here to 16 MiB.
+TEST(Calls, DeepRecursionOfManyWarpsIsAFault) {
   const auto fault_of = [&](int depth, int warps) {
     Buffer x{"x", std::vector<float>(256)}, y{"y", std::vector<float>(1024)};
     const auto record =
-        Runner("virtual:h100-sxm").run(kText, {&x, &y, depth, warps}, {.figures = RunOptions::Figures::none});
+        Runner("virtual:h100-sxm").run(kDeepCalls, {&x, &y, depth, warps}, {.figures = RunOptions::Figures::none});
     EXPECT_TRUE(record.ok());
     return record->fault;
   };
@@ -173,6 +174,20 @@ SOLVE(const float* x, float* y, int n, int warps) { k<<<1, 32 * warps>>>(x, y, n
   EXPECT_EQ(fault->kind, FaultKind::resource);
   EXPECT_EQ(fault->line, 10) << fault->message;
   EXPECT_THAT(fault->message, testing::HasSubstr("recurse less deeply"));
+}
+
+// PTX does not say which registers a call saves, but ptxas the size of the frame that it saves them in.
+TEST(Calls, SaveRegistersThatCountAsSpilled) {
+  const auto spilled_bytes = [](int depth) {
+    Buffer x{"x", std::vector<float>(256)}, y{"y", std::vector<float>(1024)};
+    const auto record = Runner().run(kDeepCalls, {&x, &y, depth, 1});
+    EXPECT_TRUE(record.ok() && !record->fault);
+    return record->kernels.at(0).spilled_bytes_per_thread;
+  };
+  const std::uint64_t a_call = spilled_bytes(2) - spilled_bytes(1);
+  EXPECT_GE(a_call, 160 * sizeof(float));
+  EXPECT_LE(a_call, 200 * sizeof(float));
+  EXPECT_EQ(spilled_bytes(9) - spilled_bytes(1), 8 * a_call);
 }
 
 // What a call kept is free again when it ends, also by an exit of all lanes: SM 0 has room for few of its blocks at a
