@@ -76,10 +76,11 @@ Result<Descriptor> Batch::lock() const {
   return held;
 }
 
-// A copy may be torn, or changed since it was made, without another size.
+// A copy may be torn, or changed since it was made, without another size. An empty hand-in has one, too.
 Status Batch::keep_source(const std::string& sha256, const std::string& bytes) const {
   const fs::path file = source(sha256);
-  if (file_text(file) == bytes) return kOk;
+  std::error_code error;
+  if (fs::exists(file, error) && file_text(file) == bytes) return kOk;
   return replace_file(file, bytes);
 }
 

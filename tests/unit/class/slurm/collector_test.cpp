@@ -442,6 +442,12 @@ TEST_F(CollectorTest, AKeptCopyThatWasChangedIsMadeWhole) {
   EXPECT_EQ(file_text(batch_->source(key)), text);
 }
 
+TEST_F(CollectorTest, AnEmptyHandInHasACopy) {
+  const std::string key = sha256_hex("");
+  ASSERT_TRUE(batch_->keep_source(key, ""));
+  EXPECT_TRUE(fs::is_regular_file(batch_->source(key)));
+}
+
 TEST_F(CollectorTest, WhatSlurmRefusesIsAnErrorAndLeavesNothing) {
   slurm_.write("sbatch.others", "sbatch: error: invalid account\n");
   for (int call = 1; call <= 5; ++call) at_call("sbatch", call, "exit 1\n");
