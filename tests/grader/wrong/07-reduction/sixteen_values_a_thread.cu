@@ -1,4 +1,4 @@
-// verdict: fail, up
+// verdict: fail, count
 // A thread adds up sixteen values before its atomic: a 16th of the atomics is still far too many for one word.
 #include <roofwalk.cuh>
 

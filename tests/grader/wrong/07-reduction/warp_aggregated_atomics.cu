@@ -1,4 +1,4 @@
-// verdict: fail, up
+// verdict: fail, count
 // Every warp adds up its 32 values and makes one atomic: a 32nd of the atomics are still too many for one word.
 #include <roofwalk.cuh>
 
