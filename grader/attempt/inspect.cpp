@@ -214,9 +214,12 @@ std::vector<DiagnosisInput::Waiting::Part> last_warp_of(const std::vector<HeldUp
 
 std::optional<std::string> uncounted_spills(const RunRecord& record, const Measurement& measurement,
                                             const Machine& machine) {
-  constexpr double kConsiderable = 0.3;  // of the bytes that are counted
+  constexpr double kConsiderable = 0.7;  // of the bytes that are counted
+  // Less is what functions save of their callers' registers, once for each thread.
+  constexpr std::uint64_t kSpilledBytes = 256;
   double bytes = 0, most_of_thread = 0;
   for (const KernelRecord& kernel : record.kernels) {
+    if (kernel.spilled_bytes_per_thread < kSpilledBytes) continue;
     const double moved = spilled_to_dram(kernel, machine);
     bytes += moved;
     if (moved > 0) most_of_thread = std::max(most_of_thread, static_cast<double>(kernel.spilled_bytes_per_thread));

@@ -35,8 +35,8 @@ TEST(Inspect, NamesTheLineThatMovesMostBytes) {
 
 TEST(Inspect, SpillsBeyondTheCachesAreBytesThatNobodyCounted) {
   Machine machine = test_machine();
-  machine.l1_bytes = 64 << 10;
-  machine.l2_bytes = 256 << 10;  // with eight SMs' L1, 96 bytes for each thread at work
+  machine.l1_bytes = 192 << 10;
+  machine.l2_bytes = 768 << 10;  // with eight SMs' L1, 288 bytes for each thread at work
   RunRecord record = vector_add_record();
   const auto found = [&](std::uint64_t spilled, std::uint64_t blocks) {
     record.kernels[0].spilled_bytes_per_thread = spilled;
@@ -45,12 +45,13 @@ TEST(Inspect, SpillsBeyondTheCachesAreBytesThatNobodyCounted) {
     return uncounted_spills(record, m, machine).value_or("");
   };
   EXPECT_EQ(found(0, 4096), "");
-  EXPECT_EQ(found(96, 4096), "");
-  EXPECT_EQ(found(97, 4096), "");  // 2 MB of 12.6
-  EXPECT_THAT(found(100, 4096), HasSubstr("4.19 MB that go to DRAM and back"));
+  EXPECT_EQ(found(252, 4096), "") << "as called functions save";
+  EXPECT_EQ(found(288, 4096), "") << "all of it fits in the caches";
+  EXPECT_EQ(found(290, 4096), "");  // 4 MB of 12.6
+  EXPECT_THAT(found(294, 4096), HasSubstr("6.29 MB that go to DRAM and back"));
   EXPECT_EQ(found(100'000, 0), "");
-  EXPECT_EQ(found(256, 11), "");  // all of the grid's fit
-  EXPECT_THAT(found(192, 4096), HasSubstr("192 bytes a thread spill, 101 MB that go to DRAM and back"));
+  EXPECT_EQ(found(768, 11), "");  // all of the grid's fit
+  EXPECT_THAT(found(576, 4096), HasSubstr("576 bytes a thread spill, 302 MB that go to DRAM and back"));
 }
 
 TEST(Inspect, FallsBackToSectorsAtL1) {
