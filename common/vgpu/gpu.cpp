@@ -182,10 +182,8 @@ void Gpu::begin_plan(const RunLimits& limits) {
 // a call's frame takes at most what the whole kernel takes, and that much is taken for each open call.
 std::uint64_t Gpu::spilled_bytes(const Step& step) {
   std::uint64_t bytes = step.local_bytes_per_thread - std::min(step.local_bytes_per_thread, step.local_bytes);
-  for (const SmTotals& sm : step.totals.sms) {
-    const std::uint64_t frames = std::uint64_t{sm.deepest_calls.calls} * step.local_bytes_per_thread;
-    bytes = std::max(bytes, frames - std::min<std::uint64_t>(frames, sm.deepest_calls.own_bytes));
-  }
+  for (const SmTotals& sm : step.totals.sms)
+    bytes = std::max(bytes, std::uint64_t{sm.deepest_calls} * step.local_bytes_per_thread);
   return bytes;
 }
 

@@ -45,7 +45,7 @@ struct alignas(64) Multiprocessor {
   std::uint64_t updates = 0;                          // in all sectors
   TraceSize traced;                                   // size of all traces recorded so far, dropped ones included
   std::uint64_t saved_bytes = 0;                      // what open recursive calls keep (CallFrame::saved_bytes())
-  DeepestCalls deepest_calls;
+  std::uint32_t deepest_calls = 0;                    // most that were open at once in a warp with recursive ones
   std::uint64_t memory_work() const { return l1_lines + l1_wavefronts + shared_wavefronts + l2_log.asked_lines(); }
 
   // The following members are for this round only.

@@ -52,12 +52,6 @@ struct CallFrame {
   }
 };
 
-// The warp with the most calls open at once in a launch, among those with recursive calls.
-struct DeepestCalls {
-  std::uint32_t calls = 0;
-  std::uint32_t own_bytes = 0;  // per thread: the functions' variables in local memory, and for each call the kernel's
-};
-
 // Lanes of a warp that wait in front of a basic block with a barrier until the other lanes arrive or exit
 // (divergent_barrier.h), with their own copy of the warp's control state.
 struct StandingLanes {

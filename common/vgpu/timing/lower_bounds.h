@@ -17,8 +17,8 @@ struct SmTotals {
   std::vector<std::uint64_t> block_executions;
   std::uint64_t blocks_run = 0, warps_run = 0, l1_lines = 0, l1_wavefronts = 0, shared_wavefronts = 0,
                 constant_passes = 0, updates = 0;
-  SmRequests requests = {};  // to L2
-  DeepestCalls deepest_calls = {};
+  SmRequests requests = {};         // to L2
+  std::uint32_t deepest_calls = 0;  // as Multiprocessor::deepest_calls
 };
 
 struct LaunchTotals {

@@ -158,11 +158,8 @@ const Op* begin_call(Launch& launch, Warp& warp, const Op* op, CallFrame frame, 
   warp.stack.back().block = op->next_block;
   warp.frames.push_back(std::move(frame));
   enter_function(launch, warp);
-  if (DeepestCalls& deepest = launch.sm->deepest_calls; recursive && warp.frames.size() > deepest.calls) {
-    const auto calls = static_cast<std::uint32_t>(warp.frames.size());
-    const std::uint32_t of_kernel = launch.program.stack_start;
-    deepest = {calls, calls * of_kernel + warp.stack_top - of_kernel};
-  }
+  if (recursive)
+    launch.sm->deepest_calls = std::max(launch.sm->deepest_calls, static_cast<std::uint32_t>(warp.frames.size()));
   return enter_block(launch, warp, warp.stack.back().block);
 }
 

@@ -185,7 +185,7 @@ TEST(Calls, SaveRegistersThatCountAsSpilled) {
     return record->kernels.at(0).spilled_bytes_per_thread;
   };
   const std::uint64_t a_call = spilled_bytes(2) - spilled_bytes(1);
-  EXPECT_GE(a_call, 160 * sizeof(float));
+  EXPECT_GE(a_call, 128 * sizeof(float));
   EXPECT_LE(a_call, 200 * sizeof(float));
   EXPECT_EQ(spilled_bytes(9) - spilled_bytes(1), 8 * a_call);
 }
