@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <optional>
+#include <utility>
 
 #include "common/base/child.h"
 #include "common/base/result.h"

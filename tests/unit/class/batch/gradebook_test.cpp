@@ -1,6 +1,5 @@
 // From grades to points: which submission counts, the cost of lateness, and results that must never become a zero.
 #include "grader/class/batch/gradebook.h"
-#include "common/base/json.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -10,76 +9,15 @@
 #include <tuple>
 
 #include "common/base/hash.h"
-#include "grader/class/batch/find_student.h"
-#include "grader/class/batch/progress_bar.h"
-#include "grader/class/batch/stored_grade.h"
-#include "grader/class/table.h"
-#include "tests/support/golden.h"
-#include "tests/support/small_class.h"
+#include "tests/unit/class/batch/gradebook_fixture.h"
 
 namespace roofwalk {
 namespace {
 
+using test::Book;
+using test::kDay;
+using test::kDue;
 using ::testing::ElementsAreArray;
-
-constexpr std::int64_t kDay = 86400, kDue = 100 * kDay;
-
-class Book : public ::testing::Test {
- protected:
-  Book() {
-    terms_ = plain_terms(course_);
-    terms_.chapters.resize(2);
-    chapters_ = {course_.chapters[0], course_.chapters[1]};
-    terms_.chapters[0].deadline_s = kDue;
-  }
-
-  void hand_in(const std::string& student, const std::string& sha256, std::int64_t at = 0, LateMark mark = {}) {
-    submissions_.push_back({{student, "", mark}, "vector-add", student + "/" + sha256, sha256, at});
-  }
-  // Records a grade with one goal, whose credit is 0.7 at 4 and 1 at 16.
-  void graded(const std::string& sha256, const std::string& verdict, double reached = 0) {
-    const Json scales = to_json(std::vector<GoalScale>{{"up", "dram", "flops_over_starter", 1, 4, 16, reached}});
-    const std::string grade = verdict != "pass" ? "none" : reached >= 16 ? "ace" : "pass";
-    grades_[sha256] = {
-        .key = "key " + sha256,
-        .chapter = "vector-add",
-        .source_sha256 = sha256,
-        .result = {
-            {"attempt", {{"verdict", verdict}, {"grade", grade}, {"reasons", Json::array()}, {"sandboxed", true}}},
-            {"scales", scales}}};
-  }
-  // Records a submission by ann and its grade.
-  void hand_in_graded(const std::string& sha256, std::int64_t at, double reached) {
-    hand_in("ann", sha256, at);
-    graded(sha256, reached >= 4 ? "pass" : "fail", reached);
-  }
-  // Returns the hash of ann's submission that counts.
-  std::string counting() { return make().rows[0].cells[0].counting()->source_sha256; }
-  Gradebook make() {
-    return make_gradebook({.terms = terms_,
-                           .chapters = chapters_,
-                           .device = "virtual:classroom",
-                           .students = students_,
-                           .submissions = submissions_,
-                           .grade =
-                               [&](const Submission& s) {
-                                 return grades_.count(s.source_sha256) > 0 ? &grades_[s.source_sha256] : nullptr;
-                               },
-                           .trouble = [](const Submission&) { return std::string("the worker died"); },
-                           .graded_by = {},
-                           .left_out = left_out_,
-                           .now_s = now_s_});
-  }
-
-  const Course course_ = *open_course(TEST_SOURCE_DIR);
-  CourseTerms terms_;
-  std::vector<Chapter> chapters_;
-  std::vector<Owner> students_{{"ann", "", {}}, {"bob", "", {}}, {"cid", "", {}}};
-  std::vector<Submission> submissions_;
-  std::map<std::string, StoredGrade> grades_;
-  std::vector<LeftOut> left_out_;
-  std::int64_t now_s_ = std::numeric_limits<std::int64_t>::max();
-};
 
 TEST_F(Book, PointsFollowTheVerdict) {
   hand_in("ann", "ace");
@@ -322,89 +260,6 @@ TEST_F(Book, WhatIsLeftOutIsToldWhereNothingElseCame) {
   EXPECT_EQ(make().left_out.size(), 1u);
 }
 
-// Moodle gives people and groups new numbers in each assignment, so equal numbers do not show that two rows are one
-// person's.
-TEST_F(Book, MoodlesNumbersJoinNobody) {
-  students_ = {{"Ada B (1201)", "Participant 1201", {}},
-               {"Group Red (1201)", "Participant 1201", {}},
-               {"Ada B (1301)", "Participant 1301", {}},
-               {"adab (1201)", "1201", {}}};
-  const Gradebook book = make();
-  EXPECT_EQ(book.rows.size(), 4u);
-  ASSERT_EQ(book.doubts.size(), 3u);  // the last one is about the two that have 1201
-  EXPECT_EQ(book.doubts[0].student, "Ada B (1301)");
-  EXPECT_EQ(book.doubts[0].reason,
-            "has a row next to that of Ada B (1201): Moodle gives people new numbers in each assignment, so give each "
-            "assignment its own --grades");
-}
-
-// Moodle writes the group's name before the person's if a download is filtered by groups.
-TEST_F(Book, OneNumberOfMoodlesWithTwoNamesIsTold) {
-  students_ = {{"Group A-Jane Doe (12)", "Participant 12", {}},
-               {"Group A-Al Roe (13)", "Participant 13", {}},
-               {"Jane Doe (12)", "Participant 12", {}},
-               {"Al Roe (13)", "Participant 13", {}},
-               {"Bo (14)", "Participant 14", {}}};
-  const Gradebook book = make();
-  EXPECT_EQ(book.rows.size(), 5u);
-  ASSERT_EQ(book.doubts.size(), 1u);
-  EXPECT_EQ(book.doubts[0].student, "Group A-Al Roe (13)");
-  EXPECT_EQ(book.doubts[0].reason,
-            "has the same participant number as Al Roe (13), and 1 more row shares its number, too: give each "
-            "assignment its own --grades, and download it always with the groups' names or always without");
-}
-
-// Numbers that a student typed or may have chosen do not join rows of different names. Equal names with equal numbers
-// are one row.
-TEST_F(Book, UnprovenNumbersJoinNobody) {
-  students_ = {owner_with_unproven_id("Ada", "77"), owner_with_unproven_id("Eve", "77"),
-               owner_with_unproven_id("Ada", "77"), owner_with_id("Cy", "77")};
-  const Gradebook book = make();
-  EXPECT_EQ(book.rows.size(), 3u);
-  EXPECT_TRUE(book.doubts.empty());
-  EXPECT_EQ(to_json(book)["students"][0]["lms_id"], "77");
-}
-
-TEST_F(Book, ANameThatEndsWithAnothersNumberIsTold) {
-  students_ = {{"group_3 (123567)", "123567", {}}, {"group_3_123567", "", {}}, {"group_3_123568", "", {}}};
-  const Gradebook book = make();
-  EXPECT_EQ(book.rows.size(), 3u);
-  ASSERT_EQ(book.doubts.size(), 1u);
-  EXPECT_EQ(book.doubts[0].reason,
-            "has a row next to that of group_3 (123567), who has a similar name: are they one person?");
-}
-
-TEST_F(Book, NamesThatLookAlikeAreTold) {
-  students_ = {
-      {"Ada Cox", "", {}}, {"\u0410d\u0430 C\u043ex", "", {}}, {"\uff21da \u03a7u", "", {}}, {"Ada Xu", "", {}}};
-  const Gradebook book = make();
-  EXPECT_EQ(book.rows.size(), 4u);
-  EXPECT_EQ(book.doubts.size(), 2u);
-}
-
-TEST_F(Book, NamesakesAreTold) {
-  students_ = {{"Jos\u00e9", "", {}}, {"Jose\u0301", "", {}}, {"Jane Doe (7)", "7", {}}, {"Jane Doe (8)", "8", {}}};
-  const Gradebook book = make();
-  EXPECT_EQ(book.rows.size(), 4u);
-  ASSERT_EQ(book.doubts.size(), 1u);  // not about Jane Doe: two numbers are two people
-  EXPECT_EQ(book.doubts[0].reason,
-            "has a row next to that of Jose\u0301, who has a similar name: are they one person?");
-}
-
-TEST_F(Book, NamesThatLookTheSameAreTold) {
-  students_ = {{"ada", "", {}}};
-  for (const char* name : {"a\u200bda", "\ufeffada", "ad\u00ada", "ada\u200e"})
-    students_.push_back({student_name(name), "", {}});
-  EXPECT_EQ(make().rows.size(), 5u);
-  EXPECT_EQ(make().doubts.size(), 4u);
-  // Of these, only what they have in common can be shown.
-  students_ = {{student_name("\x93\xfa"), "", {}},
-               {student_name("\x8e\x9f"), "", {}},
-               {student_name(std::string(300, 'x')), "", {}},
-               {student_name(std::string(301, 'x')), "", {}}};
-  EXPECT_TRUE(make().doubts.empty());
-}
-
 // In a later download, the same bytes may be late because the student sent them again, or on time because the deadline
 // was moved. Either way they count as on time.
 TEST_F(Book, OfTheSameBytesOnTimeStays) {
@@ -436,29 +291,6 @@ TEST_F(Book, OfTheSameBytesAMarkOfALaterDownloadCounts) {
   hand_in("ann", "x", kDue + 1000);
   hand_in("ann", "x", kDue + 9000, LateMark::on_time);
   EXPECT_EQ(make().rows[0].cells[0].entries[0].mark, LateMark::on_time);
-}
-
-// A person's name may change or have two spellings; the number stays.
-TEST_F(Book, OfOneNumberThereIsOneRow) {
-  students_ = {{"Jane Roe (7)", "7", {}}, {"Jane Doe (7)", "7", {}}, {"Jane Doe (8)", "8", {}}};
-  hand_in("Jane Roe (7)", "good", 1);
-  hand_in("Jane Doe (7)", "bad", 2);
-  hand_in("Jane Doe (7)", "good", 3);
-  graded("good", "pass", 16);
-  graded("bad", "fail", 2);
-  left_out_ = {{"c/Jane Doe_7_x", "holds notes.txt", "Jane Doe (7)"}};
-  const Gradebook book = make();
-  ASSERT_EQ(book.rows.size(), 2u);
-  EXPECT_EQ(book.rows[1].owner.student, "Jane Roe (7)");
-  EXPECT_EQ(book.rows[1].cells[0].entries.size(), 2u);
-  EXPECT_EQ(book.rows[1].cells[0].points(), 10);
-  EXPECT_EQ(book.rows[1].left_out.size(), 1u);
-  EXPECT_EQ(book.left_out.size(), 1u);
-  ASSERT_EQ(book.doubts.size(), 1u);
-  EXPECT_EQ(book.doubts[0].student, "Jane Doe (7)");
-  EXPECT_EQ(book.doubts[0].reason, "has the same number as Jane Roe (7): both are one row");
-  students_ = {{"Jos\u00e9 (7)", "7", {}}, {"Jose\u0301 (7)", "7", {}}};  // they look the same
-  EXPECT_TRUE(make().doubts.empty());
 }
 
 TEST_F(Book, NoTimeIsTooFarAwayToBeShown) {
@@ -522,89 +354,12 @@ TEST_F(Book, WhatCouldNotBeGradedBesideAGradedFileIsTold) {
   EXPECT_EQ(make().left_out.size(), 1u);
 }
 
-TEST_F(Book, AStudentIsFoundByAPartOfTheName) {
-  const Gradebook book = test::small_class();
-  EXPECT_EQ((*find_student(book, "lovelace"))->owner.lms_id, "17");
-  EXPECT_EQ((*find_student(book, "17"))->owner.lms_id, "17");
-  EXPECT_THAT(find_student(book, "a").error().text(), ::testing::HasSubstr("there is more than one student `a`"));
-  EXPECT_THAT(find_student(book, "Ada Lovelace (18)").error().text(),
-              ::testing::HasSubstr("did you mean Ada Lovelace (17)"));
-}
-
 TEST_F(Book, WeightsMakeTheTotal) {
   terms_.chapters[0].weight = 3;
   terms_.chapters[1].weight = 1;
   hand_in("ann", "x");
   graded("x", "pass", 4);
   EXPECT_EQ(make().rows[0].total_percent, 52.5);
-}
-
-TEST(FindStudent, ANameIsNoNumber) {
-  Gradebook book = test::small_class();
-  book.rows[0].owner = {"Eve (99)", "17", {}};  // now two students have 17
-  EXPECT_THAT(find_student(book, "17").error().text(), ::testing::HasSubstr("there is more than one student `17`"));
-  book.rows[0].owner = {"17", "", {}};
-  EXPECT_EQ((*find_student(book, "17"))->owner.student, "17");
-  EXPECT_EQ((*find_student(book, "Ada Lovelace (17)"))->owner.lms_id, "17");
-  book.rows[0].owner = {"Eve", "18", {}};
-  book.rows[4].owner = {"18", "", {}};  // a name wins over a number, even in a later row
-  EXPECT_EQ((*find_student(book, "18"))->owner.lms_id, "");
-}
-
-TEST(Table, ShowsTheClass) {
-  testing::expect_golden(TEST_GOLDEN_DIR "/table.txt", table(test::small_class(), Colors(false), 80));
-}
-
-TEST(Table, PointsThatDoNotCountYetAreMarked) {
-  Gradebook book = test::small_class();
-  book.columns[1].is_due = false;
-  const std::string text = table(book, Colors(false), 80);
-  EXPECT_THAT(text, ::testing::HasSubstr("10 ace              7 goal missed, not due yet "));
-  EXPECT_TRUE(to_json(book)["chapters"][0]["due"].get<bool>());
-  EXPECT_FALSE(to_json(book)["chapters"][1]["due"].get<bool>());
-}
-
-TEST(Table, ADoubtAboutARowIsNoFileThatWasLeftOut) {
-  Gradebook book = test::small_class();
-  book.doubts = {{"ada_lovelace", "has a row next to that of Ada Lovelace (17)"}};
-  const std::string text = table(book, Colors(false), 80);
-  EXPECT_THAT(text, ::testing::HasSubstr("\nlook at: ada_lovelace: has a row next to that of Ada Lovelace (17)\n"));
-  EXPECT_EQ(text.find("left out"), std::string::npos);
-  EXPECT_EQ(to_json(book)["doubts"][0]["student"], "ada_lovelace");
-}
-
-TEST(Table, NamesAreHarmlessAndStayApart) {
-  Gradebook book = test::small_class();
-  const std::string longest(40, 'x');
-  book.rows[0].owner.student =
-      "a\xc2\x9b"
-      "31m\xe2\x80\xae"
-      "b";  // as older versions recorded names
-  book.rows[1].owner = {longest + " (17)", "17", {}};
-  book.rows[2].owner = {longest + " (18)", "18", {}};
-  book.rows[3].owner.student = longest + "1" + longest;
-  book.rows[4].owner.student = longest + "2" + longest;
-  const std::string text = table(book, Colors(false), 80);
-  EXPECT_THAT(text, ::testing::HasSubstr("a\\x9b31m\\u202eb "));
-  EXPECT_EQ(text.find("\xc2\x9b"), std::string::npos);
-  EXPECT_THAT(text, ::testing::HasSubstr("xxxxxxxxxxxxxxx...xxxxxxxxx (17)"));
-  EXPECT_THAT(text, ::testing::HasSubstr("xxxxxxxxxxxxxxx...xxxxxxxxx (18)"));
-  EXPECT_THAT(text, ::testing::HasSubstr(longest + "1" + longest));
-  EXPECT_THAT(text, ::testing::HasSubstr(longest + "2" + longest));
-}
-
-TEST(Table, PointsHaveAtMostTwoDecimals) {
-  EXPECT_EQ(points_text(10), "10");
-  EXPECT_EQ(points_text(7.5), "7.5");
-  EXPECT_EQ(points_text(2.0 / 3), "0.67");
-  EXPECT_EQ(points_text(0), "0");
-}
-
-TEST(Progress, TellsHowLong) {
-  EXPECT_EQ(progress_line({.done = 0, .all = 200}), "[........................] 0 of 200");
-  EXPECT_EQ(progress_line({.done = 50, .all = 200, .faults = 1, .elapsed_s = 100}),
-            "[######..................] 50 of 200, about 5 min left, 1 fault of ours");
-  EXPECT_EQ(progress_line({.done = 200, .all = 200, .elapsed_s = 100}), "[########################] 200 of 200");
 }
 
 }  // namespace
