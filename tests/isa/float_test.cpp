@@ -210,5 +210,16 @@ ROW_TEST(Copysign, TakesTheSignOfItsFirstSource) {
   expect_operation("copysign", "", kDouble, 2, {}, Round::nearest_even, operation);
 }
 
+// Lanes whose guard is off keep a register that lies outside of what .sat clamps to.
+ROW_TEST(Add, ClampsTheResultsOfItsOwnLanes) {
+  const std::string guard = "setp.gt.u32 %p50, $r, 4; ";
+  EXPECT_EQ(execute_all(guard + "mov.f32 %f50, 0f40400000; @%p50 add.sat.f32 %f50, %f50, %f50; mov.b32 =r, %f50",
+                        {{9, 3}})[0],
+            (Values{0x3f80'0000, 0x4040'0000}));
+  EXPECT_EQ(execute_all(guard + "mov.b32 %r50, 0x44004400; @%p50 add.sat.f16x2 %r50, %r50, %r50; mov.b32 =r, %r50",
+                        {{9, 3}})[0],
+            (Values{0x3c00'3c00, 0x4400'4400}));
+}
+
 }  // namespace
 }  // namespace roofwalk::isa

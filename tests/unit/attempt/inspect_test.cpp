@@ -45,13 +45,15 @@ TEST(Inspect, SpillsBeyondTheCachesAreBytesThatNobodyCounted) {
     return uncounted_spills(record, m, machine).value_or("");
   };
   EXPECT_EQ(found(0, 4096), "");
-  EXPECT_EQ(found(252, 4096), "") << "as called functions save";
   EXPECT_EQ(found(288, 4096), "") << "all of it fits in the caches";
   EXPECT_EQ(found(290, 4096), "");  // 4 MB of 12.6
   EXPECT_THAT(found(294, 4096), HasSubstr("6.29 MB that go to DRAM and back"));
   EXPECT_EQ(found(100'000, 0), "");
   EXPECT_EQ(found(768, 11), "");  // all of the grid's fit
   EXPECT_THAT(found(576, 4096), HasSubstr("576 bytes a thread spill, 302 MB that go to DRAM and back"));
+  machine.l1_bytes = machine.l2_bytes = 0;
+  EXPECT_EQ(found(252, 4096), "") << "as called functions save";
+  EXPECT_NE(found(256, 4096), "");
 }
 
 TEST(Inspect, FallsBackToSectorsAtL1) {
