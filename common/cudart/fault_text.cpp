@@ -31,7 +31,8 @@ std::string message_of(const Fault& fault, const std::string& mangled, const std
     const std::vector<std::string> types = parameters_of(demangled(mangled).value_or(""));
     if (pointer->number < types.size()) bytes = element_bytes(types[pointer->number]);
   }
-  const std::string begin = fault.message.substr(0, at + 1);  // "out of bounds: writes "
+  // "out of bounds: writes ", for "writes allocation 7[4000]" and for "writes byte 4000 of allocation 7".
+  const std::string begin = fault.message.substr(0, std::min(at, fault.message.find(" byte ")) + 1);
   if (is_unset) {
     const std::size_t end = std::min(fault.message.find(']', at), fault.message.size());
     const std::string what = bytes == 0 ? fmt::format("byte {} of {}", *fault.index, name)

@@ -11,6 +11,7 @@
 #include "common/vgpu/exec/print.h"
 #include "common/vgpu/gpu_step.h"
 #include "common/vgpu/lowering/lower.h"
+#include "common/vgpu/program/element_sizes.h"
 #include "common/vgpu/timing/lower_bounds.h"
 
 namespace roofwalk::vgpu {
@@ -108,6 +109,7 @@ std::optional<std::uint64_t> Gpu::variable_address(const std::string& name) cons
 
 Status Gpu::place_variables(Loaded& loaded) {
   std::uint64_t bank = 0;  // bytes of the constant bank used so far
+  const std::vector<std::uint32_t> sizes = element_sizes(loaded.module);
   for (const ptx::Variable& variable : loaded.module.variables) {
     if (variable.space != ptx::Space::global && variable.space != ptx::Space::constant) continue;
     if (variable.is_extern) {
@@ -115,7 +117,7 @@ Status Gpu::place_variables(Loaded& loaded) {
                    .file = source_path_};
     }
     const std::uint64_t size_bytes = std::max<std::uint64_t>(variable.size_bytes, 1);
-    const auto element_bytes = static_cast<std::uint32_t>(std::max(ptx::size_bytes(variable.type), 1));
+    const std::uint32_t element_bytes = sizes[static_cast<std::size_t>(&variable - loaded.module.variables.data())];
     const auto align_bytes = static_cast<std::uint64_t>(variable.align_bytes);
     const bool is_constant = variable.space == ptx::Space::constant;
     if (is_constant) bank = (bank + align_bytes - 1) / align_bytes * align_bytes % Memory::kConstantBankBytes;

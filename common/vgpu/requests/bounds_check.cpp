@@ -26,15 +26,17 @@ void describe(Launch& launch, const Warp& warp, const Op* op, std::uint64_t addr
   const auto element = static_cast<std::int64_t>(buffer->element_bytes);
   const std::int64_t index = offset >= 0 ? offset / element : -((-offset + element - 1) / element);
   const std::uint64_t extent = buffer->size_bytes / buffer->element_bytes;
-  // An access to several elements tells how large they are: what the learner calls an element may be larger.
-  std::string at_once, of_bytes;
-  if (bytes > buffer->element_bytes) {
-    at_once = fmt::format(" ({} bytes at once)", bytes);
-    of_bytes = fmt::format(" of {} byte{}", buffer->element_bytes, buffer->element_bytes == 1 ? "" : "s");
+  const std::string at_once = bytes > buffer->element_bytes ? fmt::format(" ({} bytes at once)", bytes) : "";
+  std::string what;
+  if (buffer->element_bytes == 1 && bytes > 1) {  // an array whose elements are unknown, or bytes read as larger ones
+    what = fmt::format("byte {} of {}{}, which holds {} bytes", index, buffer->name, at_once, extent);
+  } else {
+    // An access to several elements tells how large they are: what the learner calls an element may be larger.
+    const std::string of_bytes = at_once.empty() ? "" : fmt::format(" of {} bytes", buffer->element_bytes);
+    what = fmt::format("{}[{}]{}, but {} holds {} element{}{}", buffer->name, index, at_once, buffer->name, extent,
+                       extent == 1 ? "" : "s", of_bytes);
   }
-  launch.stop(warp, op, FaultKind::out_of_bounds, lane,
-              fmt::format("out of bounds: {} {}[{}]{}, but {} holds {} element{}{}", verb, buffer->name, index, at_once,
-                          buffer->name, extent, extent == 1 ? "" : "s", of_bytes));
+  launch.stop(warp, op, FaultKind::out_of_bounds, lane, fmt::format("out of bounds: {} {}", verb, what));
   launch.fault->buffer = buffer->name;
   launch.fault->index = index;
   launch.fault->extent = extent;

@@ -117,6 +117,10 @@ TEST(FaultText, CountsElementsOfTheArgument) {
   EXPECT_EQ(fault_text(fault, "fill", {}),
             "app.cu:12: out of bounds: reads byte -4 of allocation 7, which holds 4000 bytes (kernel fill, block 4, "
             "thread (1,2,0))");
+  fault.message = "out of bounds: reads byte -4 of allocation 7 (4 bytes at once), which holds 4000 bytes";
+  EXPECT_THAT(fault_text(fault, "_Z4filliPf", {{1, "allocation 7"}}),
+              testing::HasSubstr("reads argument 2[-1], but argument 2 holds 1000 elements (kernel"));
+  EXPECT_THAT(fault_text(fault, "fill", {}), testing::HasSubstr("reads byte -4 of allocation 7, which holds 4000 "));
   fault.kind = FaultKind::uninitialized;
   fault.index = 12;
   fault.message = "uninitialized: reads allocation 7[12], which nothing has written: memory is not zero by itself";

@@ -44,6 +44,21 @@ TEST(Faults, OutOfBoundsNamesBufferIndexThreadAndLine) {
   EXPECT_EQ(fault.message, "out of bounds: writes c[128], but c holds 128 elements");
 }
 
+// A kernel beside an array at module scope, which nvcc declares as bytes.
+std::string in_array(const std::string& array, const std::string& body) {
+  std::string text = kernel("  const int i = blockIdx.x * 64 + threadIdx.x;\n" + body);
+  return text.insert(text.find('\n') + 1, "struct Point { float x, y, z; };\n__device__ " + array + ";\n");
+}
+
+TEST(Faults, IndicesOfArraysAtModuleScopeAreThoseOfTheSource) {
+  const Fault floats = fault_of(JOINT(in_array("float sums[65]", "  sums[i] = a[i];")));
+  EXPECT_EQ(floats.message, "out of bounds: writes sums[65], but sums holds 65 elements");
+  EXPECT_EQ(floats.extent, 65u);
+  const Fault structs = fault_of(JOINT(in_array("Point points[64]", "  points[i].y = a[i];")));
+  EXPECT_EQ(structs.message, "out of bounds: writes byte 772 of points (4 bytes at once), which holds 768 bytes");
+  EXPECT_FALSE(run(JOINT(in_array("float all_sums[128]", "  all_sums[i] = a[i];"))).fault.has_value());
+}
+
 // Writing to an input is a fault, even if the old value is restored.
 TEST(Faults, InputsAreReadOnly) {
   struct Write {
