@@ -134,7 +134,8 @@ std::vector<Diagnosis> diagnose_bytes(const DiagnosisInput& in) {
 
 std::vector<Diagnosis> diagnose_counts(const DiagnosisInput& in) {
   std::vector<Diagnosis> found;
-  if (in.shared_bank_conflicts > 0) found.push_back(of_counts(cause::bank_conflicts, in));
+  if (array_conflicts(in) > 0) found.push_back(of_counts(cause::bank_conflicts, in));
+  if (arrival_conflicts(in) > 0) found.push_back(of_counts(cause::arrivals, in));
   if (in.divergent_branches > 0 && in.thread_instructions < 32 * in.warp_instructions)
     found.push_back(of_counts(cause::divergence, in));
   if (in.useful_flops > 0 && in.executed_flops > in.useful_flops)

@@ -25,9 +25,9 @@ struct DiagnosisInput {
   double elapsed_ns = 0, vertical_gap = 0, horizontal_gap = 0;
   double dram_ns = 0, l2_ns = 0, l1_ns = 0, shared_ns = 0, issue_ns = 0, flops_ns = 0, latency_ns = 0, launch_ns = 0;
   double constant_ns = 0, contention_ns = 0;
-  double warp_instructions = 0, thread_instructions = 0;  // the latter: one per active lane
-  double shared_wavefronts = 0, shared_bank_conflicts = 0;
-  double constant_requests = 0, constant_passes = 0;  // of constant memory; one pass per distinct word
+  double warp_instructions = 0, thread_instructions = 0;    // the latter: one per active lane
+  double shared_wavefronts = 0, shared_bank_conflicts = 0;  // conflicts of arrays and of arrivals, see Line
+  double constant_requests = 0, constant_passes = 0;        // of constant memory; one pass per distinct word
   double branches = 0, divergent_branches = 0;
   double launches = 0;
   double streaming_kernels = 0;  // launches that each move a large part of the bytes, each byte once; see inspect.cpp
@@ -61,7 +61,8 @@ struct DiagnosisInput {
     double flops = 0, warp_instructions = 0;
     double shared_wavefronts = 0, shared_bank_conflicts = 0, divergent_branches = 0;
     double constant_requests = 0, constant_passes = 0;
-    double atomics = 0;  // on global memory, one for each lane that takes part
+    double atomics = 0;            // on global memory, one for each lane that takes part
+    double arrival_conflicts = 0;  // the conflicts that are arrivals at a barrier object, cuda::barrier or mbarrier
   };
   std::vector<Line> lines;
 

@@ -86,6 +86,16 @@ double repeats_of_work(const DiagnosisInput& in) {
              : 1;
 }
 
+double arrival_conflicts(const DiagnosisInput& in) {
+  double sum = 0;
+  for (const auto& line : in.lines) sum += line.arrival_conflicts;
+  return sum;
+}
+
+double array_conflicts(const DiagnosisInput& in) {
+  return std::max(0.0, in.shared_bank_conflicts - arrival_conflicts(in));
+}
+
 double times_stored(const DiagnosisInput& in) {
   if (in.dram_write_bytes <= 0) return 0;
   double sectors = 0, ideal = 0;

@@ -31,6 +31,13 @@ bool has_gap(const DiagnosisInput& input);
 // Returns the sectors requested from L1 over those that contiguous bytes would need; 1 if unknown.
 double sector_ratio(const DiagnosisInput& input);
 
+// Returns the part of the bank conflicts that are arrivals at barrier objects, where a warp's threads take turns.
+double arrival_conflicts(const DiagnosisInput& input);
+// Returns the other part, of accesses to arrays.
+double array_conflicts(const DiagnosisInput& input);
+// From this share of all shared-memory wavefronts on, such conflicts cost something.
+inline constexpr double kConflictShare = 0.25;
+
 // Returns the average number of stores to each sector that reaches DRAM, counting scattered stores as contiguous; 0 if
 // nothing is stored.
 double times_stored(const DiagnosisInput& input);

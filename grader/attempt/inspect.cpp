@@ -36,7 +36,23 @@ double dram_bytes_of(const Counters& c) {
   return count(c, Counter::dram_read_bytes) + count(c, Counter::dram_write_bytes);
 }
 
-std::vector<DiagnosisInput::Line> lines_of(const RunRecord& record) {
+// Whether a line of the source has threads arrive at a barrier object. Counts do not tell these conflicts from those
+// of arrays. Inline PTX may stand on the lines below its `asm`.
+bool has_arrival(const std::string& source_text, int line) {
+  constexpr int kLinesOfAsm = 3;
+  std::string text = source_line(source_text, line);
+  if (text.find("asm") != std::string::npos) {
+    for (int more = 1; more < kLinesOfAsm; ++more) text += "\n" + source_line(source_text, line + more);
+  }
+  return std::ranges::any_of(
+      std::initializer_list<const char*>{"arrive(", "arrive_", "producer_commit(", "consumer_release(", "mbarrier."},
+      [&](const char* word) {
+        const std::size_t at = text.find(word);
+        return at != std::string::npos && at < text.find("//");
+      });
+}
+
+std::vector<DiagnosisInput::Line> lines_of(const RunRecord& record, const std::string& source_text) {
   std::map<int, DiagnosisInput::Line> by_line;
   for (const KernelRecord& kernel : record.kernels) {
     for (const LineCounters& of_line : kernel.lines) {
@@ -68,6 +84,10 @@ std::vector<DiagnosisInput::Line> lines_of(const RunRecord& record) {
   }
   std::vector<DiagnosisInput::Line> lines;
   for (const auto& entry : by_line) lines.push_back(entry.second);
+  for (DiagnosisInput::Line& line : lines) {
+    if (line.shared_bank_conflicts > 0 && has_arrival(source_text, line.line))
+      line.arrival_conflicts = line.shared_bank_conflicts;
+  }
   return lines;
 }
 
@@ -257,7 +277,7 @@ namespace {
 std::vector<std::string_view> causes_behind(Goal::What what) {
   switch (what) {
     case Goal::What::shared_wavefronts_over_least:
-      return {cause::bank_conflicts.id};
+      return {cause::bank_conflicts.id, cause::arrivals.id};
     case Goal::What::active_lanes:
       return {cause::divergence.id};
     case Goal::What::executed_over_useful:
@@ -419,7 +439,7 @@ Finding inspect(const RunRecord& record, const Measurement& m, const Machine& ma
   in.dram_write_bytes = count(record.counters, Counter::dram_write_bytes);
   add_spills(record, machine, in);
   in.is_impossible = !implausible(m, roofs).empty();
-  in.lines = lines_of(record);
+  in.lines = lines_of(record, source_text);
   in.waiting = waiting_in(record);
 
   Finding finding;

@@ -76,12 +76,13 @@ Result<std::string> text_of_file(const std::string& file) {
 
 }  // namespace
 
-Finding finding_of(const MeasuredKernel& kernel, const Machine& machine, const std::string& source_text) {
+Finding finding_of(const MeasuredKernel& kernel, const Machine& machine) {
   const KernelRecord mean = mean_launch(kernel);
   const RunRecord record = record_of(mean, machine);
   const Roofs roofs = roofs_for(machine, mean.counters);
   const Measurement measurement = measure(record, work_of(mean.counters, roofs.unit), roofs);
-  Finding finding = inspect(record, measurement, machine, roofs, source_text);
+  const auto source = text_of_file(kernel.file);
+  Finding finding = inspect(record, measurement, machine, roofs, source ? *source : "");
   if (finding.diagnoses.empty()) finding.diagnosis = without_cause(mean);
   return finding;
 }
@@ -98,7 +99,7 @@ Result<Profile> profile_of_kernel(const MeasuredKernel& kernel, const Machine& m
   attempt.time_is_modelled = attempt.bytes_are_modelled = true;
   attempt.roofs = roofs_for(machine, kernel.sum.counters);
   attempt.measurement = measure(record, work_of(kernel.sum.counters, attempt.roofs.unit), attempt.roofs);
-  attempt.finding = finding_of(kernel, machine, source);
+  attempt.finding = finding_of(kernel, machine);
   attempt.kernels = record.kernels;
   return profile_of(std::move(attempt), source);
 }

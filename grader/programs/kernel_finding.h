@@ -14,8 +14,9 @@ namespace roofwalk {
 
 // The diagnosis of what a launch does in the mean. As useful counts what the kernel executes, and as compulsory what
 // DRAM would move if the lanes of each access were contiguous, so that the diagnosis is never about work that could be
-// left out or data that need not be read. Its cause is "none" if no cause is worth curing.
-Finding finding_of(const MeasuredKernel& kernel, const Machine& machine, const std::string& source_text);
+// left out or data that need not be read. Reads the kernel's file, if it is there. Its cause is "none" if no cause is
+// worth curing.
+Finding finding_of(const MeasuredKernel& kernel, const Machine& machine);
 
 // The kernel's file line by line, as of a chapter. Error: the file cannot be read.
 Result<Profile> profile_of_kernel(const MeasuredKernel& kernel, const Machine& machine);

@@ -90,7 +90,7 @@ std::vector<ProgramKernel> program_kernels(const std::vector<KernelTotals>& tota
     });
     if (only_kernels && found == measured.end()) continue;
     ProgramKernel kernel{.totals = each, .finding = {}};
-    if (found != measured.end()) kernel.finding = finding_of(*found, machine, "");
+    if (found != measured.end()) kernel.finding = finding_of(*found, machine);
     kernels.push_back(std::move(kernel));
   }
   return kernels;

@@ -1,4 +1,4 @@
-// Bank conflicts: shared-memory accesses of a warp that are serialized.
+// Bank conflicts: accesses of a warp to arrays in shared memory that are serialized.
 #include <fmt/format.h>
 
 #include "common/roofline/causes.h"
@@ -8,24 +8,22 @@
 namespace roofwalk {
 namespace {
 
-constexpr double kConflictShare = 0.25;  // extra wavefronts over all shared-memory wavefronts
-
 bool conflicts(const DiagnosisInput& in) {
-  return in.shared_bank_conflicts > 0 && in.shared_bank_conflicts >= kConflictShare * in.shared_wavefronts;
+  return array_conflicts(in) > 0 && array_conflicts(in) >= kConflictShare * in.shared_wavefronts;
 }
 
 void claim_bank_conflicts(Claim& claim) {
   const DiagnosisInput& in = claim.input();
-  if (conflicts(in)) claim.take(TimePart::shared, in.shared_ns * in.shared_bank_conflicts / in.shared_wavefronts);
+  if (conflicts(in)) claim.take(TimePart::shared, in.shared_ns * array_conflicts(in) / in.shared_wavefronts);
 }
 
 Explanation explain_bank_conflicts(const DiagnosisInput& in) {
-  const auto* line = worst_line(in.lines, [](const auto& l) { return l.shared_bank_conflicts; });
+  const auto* line = worst_line(in.lines, [](const auto& l) { return l.shared_bank_conflicts - l.arrival_conflicts; });
   return {
       fmt::format("{} of the shared-memory wavefronts are bank conflicts, where threads of a warp hit the same "
                   "bank{}. Let neighbouring threads read neighbouring words, or pad or swizzle the tile's rows: "
                   "by one float for float accesses, by four for float4.",
-                  percent_text(in.shared_bank_conflicts / in.shared_wavefronts), most_at_text(line)),
+                  percent_text(array_conflicts(in) / in.shared_wavefronts), most_at_text(line)),
       number_of(line),
       line ? fmt::format("{}-way bank conflicts",
                          number_text(line->shared_wavefronts / (line->shared_wavefronts - line->shared_bank_conflicts)))

@@ -56,6 +56,33 @@ TEST(Inspect, SpillsBeyondTheCachesAreBytesThatNobodyCounted) {
   EXPECT_NE(found(256, 4096), "");
 }
 
+// What is said about a kernel whose only bank conflicts are on line 1.
+std::vector<std::string> of_conflicts_on(const std::string& source) {
+  RunRecord record = vector_add_record();
+  LineCounters line{1, {}};
+  line.counters.set(Counter::shared_wavefronts, 3200);
+  line.counters.set(Counter::shared_bank_conflicts, 3000);
+  record.counters.set(Counter::shared_bank_conflicts, 3000);
+  record.kernels[0].lines = {line};
+  std::vector<std::string> causes;
+  for (const Diagnosis& each : inspect_record(record, source).of_counts) {
+    if (each.line == 1) causes.push_back(each.cause);
+  }
+  return causes;
+}
+
+TEST(Inspect, ConflictsAreArraysOrArrivalsByTheLinesText) {
+  using ::testing::ElementsAre;
+  for (const char* text :
+       {"bar[k].arrive_and_wait();", "auto t = bar.arrive(2);", "pipe.producer_commit();",
+        "pipe.consumer_release();  // frees it", "asm volatile(\n  \"mbarrier.arrive.shared.b64 _, [%0];\""})
+    EXPECT_THAT(of_conflicts_on(text), ElementsAre("arrivals")) << text;
+  for (const char* text :
+       {"tile[threadIdx.x][k] = 1;", "arrived[32 * threadIdx.x] = 1;", "x = t[32 * i];  // then arrive()",
+        "asm(\"ld.shared.f32 %0, [%1];\" : ...);", "", "x = t[32 * i];\nbar.arrive();"})
+    EXPECT_THAT(of_conflicts_on(text), ElementsAre("bank_conflicts")) << text;
+}
+
 TEST(Inspect, FallsBackToSectorsAtL1) {
   RunRecord record = vector_add_record();
   LineCounters scattered{4, {}};

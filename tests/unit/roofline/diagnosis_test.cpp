@@ -192,6 +192,8 @@ TEST(Diagnose, WorksWithoutModelledParts) {
   EXPECT_THAT(causes(in), ElementsAre("divergent_constants"));
   in.shared_wavefronts = 100, in.shared_bank_conflicts = 50;
   EXPECT_THAT(causes(in), ElementsAre("bank_conflicts"));
+  in.lines[0].arrival_conflicts = 50;
+  EXPECT_THAT(causes(in), ElementsAre("arrivals"));
   in.lines[0].l1_sectors *= 8;
   EXPECT_THAT(causes(in), ElementsAre("over_fetch"));
   in.blocks = 1;
