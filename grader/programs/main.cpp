@@ -64,19 +64,6 @@ fs::path root_folder() {
 // The folder of libcudart.so, beside this program's in the build.
 fs::path library_folder() { return fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "cudart"; }
 
-int build_program(const Arguments& arguments) {
-  const fs::path root = root_folder();
-  const Machine machine = machine_of(arguments.device);
-  const Toolkit toolkit = value_or_stop(find_toolkit(root), kOurFault);
-  const std::string flags =
-      fmt::format("-cudart shared -lineinfo -gencode arch={0},code={0} -L{1}", machine.arch, library_folder().string());
-  const char* const given = std::getenv("NVCC_APPEND_FLAGS");
-  std::map<std::string, std::string> environment{
-      {"NVCC_APPEND_FLAGS", (given == nullptr ? "" : std::string(given) + " ") + flags}};
-  if (!find_program("nvcc")) environment["PATH"] = put_first("PATH", (toolkit.root / "bin").string(), ':');
-  return value_or_stop(run_in_foreground(arguments.command, environment), kUsage);
-}
-
 cudart::Executable look_at(const Arguments& arguments) {
   const auto path = find_program(arguments.command.front());
   return path ? cudart::look_at_executable(*path) : cudart::Executable{};
@@ -90,8 +77,8 @@ void refuse_unsuitable(const Arguments& arguments) {
                          program.libraries.size() == 1 ? "it" : "them"));
   }
   if (!program.has_device_code || program.has_shared_runtime) return;
-  throw Stop{fmt::format("{} has the CUDA runtime linked in, as nvcc does by default: build it anew under `./roofwalk "
-                         "build -- make`, or with nvcc -cudart shared -lineinfo",
+  throw Stop{fmt::format("{} has the CUDA runtime linked in, as nvcc does by default: build all of it anew under "
+                         "`./roofwalk build -- make -B`, or with nvcc -cudart shared -lineinfo",
                          arguments.command.front()),
              kUsage};
 }
@@ -239,6 +226,40 @@ cudart::SessionOptions options_of(const Arguments& arguments, const Machine& mac
   return options;
 }
 
+// Runs the command with a virtual GPU, which its programs find through the environment.
+Result<int> run_beside_gpu(const Arguments& arguments, const cudart::SessionOptions& options,
+                           cudart::KernelRecords& records, std::map<std::string, std::string> environment) {
+  auto server = value_or_stop(cudart::Server::start(options, records), kOurFault);
+  environment[cudart::kSocketVariable] = server->socket().string();
+  environment["LD_LIBRARY_PATH"] = put_first("LD_LIBRARY_PATH", library_folder().string(), ':');
+  auto ended = run_in_foreground(arguments.command, environment);
+  constexpr double kPatienceSeconds = 2;
+  if (!server->stop(kPatienceSeconds)) {
+    std::error_code error;
+    fs::remove_all(server->socket().parent_path(), error);
+    (void)server.release();  // its thread still runs a launch, for a program that has gone
+  }
+  return ended;
+}
+
+int build_program(const Arguments& arguments) {
+  const fs::path root = root_folder();
+  const Machine machine = machine_of(arguments.device);
+  const Toolkit toolkit = value_or_stop(find_toolkit(root), kOurFault);
+  const std::string flags =
+      fmt::format("-cudart shared -lineinfo -gencode arch={0},code={0} -L{1}", machine.arch, library_folder().string());
+  const char* const given = std::getenv("NVCC_APPEND_FLAGS");
+  // A linker that takes the shared runtime for the static one, where a makefile names that itself.
+  std::map<std::string, std::string> environment{
+      {"NVCC_APPEND_FLAGS", (given == nullptr ? "" : std::string(given) + " ") + flags},
+      {"COMPILER_PATH", put_first("COMPILER_PATH", (library_folder() / "linker").string(), ':')}};
+  if (!find_program("nvcc")) environment["PATH"] = put_first("PATH", (toolkit.root / "bin").string(), ':');
+  // Builds run programs, too: CMake one that asks for the architecture of the GPU, which many projects compile for.
+  LaunchLog log(arguments.selection);
+  cudart::KernelRecords records([](const cudart::Told& told) { complain(told.text); });
+  return value_or_stop(run_beside_gpu(arguments, options_of(arguments, machine, log), records, environment), kUsage);
+}
+
 int profile_program(const Arguments& arguments) {
   refuse_unsuitable(arguments);
   const Machine machine = machine_of(arguments.device);
@@ -250,19 +271,8 @@ int profile_program(const Arguments& arguments) {
     progress.erase();
     complain(told.text);
   });
-  auto server = value_or_stop(cudart::Server::start(options_of(arguments, machine, log), records), kOurFault);
-  const auto ended = run_in_foreground(
-      arguments.command, {{cudart::kSocketVariable, server->socket().string()},
-                          {"LD_LIBRARY_PATH", put_first("LD_LIBRARY_PATH", library_folder().string(), ':')}});
+  const auto ended = run_beside_gpu(arguments, options_of(arguments, machine, log), records, {});
   progress.stop();
-  constexpr double kPatienceSeconds = 2;
-  if (!server->stop(kPatienceSeconds)) {
-    std::error_code error;
-    fs::remove_all(server->socket().parent_path(), error);
-    (void)server.release();  // its thread still runs a launch, for a program that has gone
-  } else {
-    server.reset();
-  }
   const int exit_code = value_or_stop(ended, kUsage);
   ProgramRun run;
   run.command = fmt::format("{}", fmt::join(arguments.command, " "));

@@ -385,6 +385,20 @@ TEST_F(LongOwnPrograms, ChecksFindWhatTheyAreFor) {
   EXPECT_THAT(profile({"honest"}, {"--check-only"}).told, HasSubstr("2 launches checked, no fault found"));
 }
 
+TEST_F(LongOwnPrograms, LinksThatNameTheStaticRuntimeGetTheSharedOne) {
+  build({"vector_add.cu"}, {"-c", "-o", "app.o"});
+  std::ofstream(folder_ / "list") << "app.o /nowhere/lib64/libcudart_static.a\n-ldl";
+  for (const char* link : {"g++ app.o -lcudart_static -ldl", "g++ app.o /nowhere/lib64/libcudart_static.a",
+                           "g++ -fuse-ld=bfd app.o -l:libcudart_static.a", "g++ @list", "nvcc app.o -lcudart_static"}) {
+    fs::remove(folder_ / "app");
+    const Ended linked = run({"build", "--", "bash", "-c", link + std::string(" -o app")});
+    ASSERT_EQ(linked.exit_code, 0) << link << ": " << linked.told;
+    EXPECT_EQ(profile().exit_code, 7) << link;
+  }
+  EXPECT_EQ(run({"build", "--", "./app"}).exit_code, 7) << "builds run programs, too";
+  EXPECT_NE(run({"build", "--", "bash", "-c", "g++ app.o -o app"}).exit_code, 0) << "no runtime at all";
+}
+
 TEST_F(LongOwnPrograms, ProgramsThatCannotRunAreToldWhatToDo) {
   build({"vector_add.cu"}, {"-cudart", "static"});  // the last one counts, and that is the front's: it does run
   EXPECT_EQ(profile().exit_code, 7);
