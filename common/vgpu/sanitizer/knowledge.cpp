@@ -13,6 +13,20 @@ void raise_all(LaneClocks& known, const LaneClocks& other) {
   for (std::size_t l = 0; l < known.size(); ++l) known[l] = std::max(known[l], other[l]);
 }
 
+// The later ones of these times: of a whole warp, and of its lanes, which may be null.
+LaneClocks latest(Clock of_warp, const LaneClocks* lanes, const LaneClocks* others = nullptr) {
+  LaneClocks times;
+  times.fill(of_warp);
+  if (lanes != nullptr) raise_all(times, *lanes);
+  if (others != nullptr) raise_all(times, *others);
+  return times;
+}
+
+LaneClocks earlier(LaneClocks a, const LaneClocks& b) {
+  for (std::size_t l = 0; l < a.size(); ++l) a[l] = std::min(a[l], b[l]);
+  return a;
+}
+
 }  // namespace
 
 std::size_t Knowledge::own_rows(Rows& rows) {
@@ -71,10 +85,7 @@ bool Knowledge::cover(const Rows& rows, const std::vector<Clock>& clocks, const 
   std::size_t row = 0;
   for (std::uint32_t left = others->warps; left != 0; left &= left - 1, ++row) {
     const auto warp = static_cast<std::uint32_t>(std::countr_zero(left));
-    for (int lane = 0; lane < kWarpSize; ++lane) {
-      const Clock time = others->clocks[row][static_cast<std::size_t>(lane)];
-      if (time > clocks[warp] && time > in_row(rows, warp, lane)) return false;
-    }
+    if (!has_all(latest(clocks[warp], find_row(rows, warp)), others->clocks[row])) return false;
   }
   return true;
 }
@@ -92,24 +103,23 @@ bool Knowledge::covers(const Knowledge& other, bool is_proven) const {
 std::size_t Knowledge::keep_common(const Knowledge& other) {
   std::uint32_t with_rows = 0;
   for (const Rows& each : {lanes_, lucky_, other.lanes_, other.lucky_}) with_rows |= each == nullptr ? 0 : each->warps;
-  Knowledge common(warps.size());
-  for (std::size_t i = 0; i < warps.size(); ++i) {
-    common.warps[i] = std::min(warps[i], other.warps[i]);
-    common.proven[i] = std::min(proven[i], other.proven[i]);
-  }
+  Rows common, common_lucky;
   std::size_t work = 1;
   for (std::uint32_t left = with_rows; left != 0; left &= left - 1) {
     const auto warp = static_cast<std::uint32_t>(std::countr_zero(left));
-    LaneClocks all_proven{}, all{};
-    for (int lane = 0; lane < kWarpSize; ++lane) {
-      const auto l = static_cast<std::size_t>(lane);
-      all_proven[l] = std::min(proven_of_lane(warp, lane), other.proven_of_lane(warp, lane));
-      all[l] = std::min(of_lane(warp, lane), other.of_lane(warp, lane));
-    }
-    work += common.join_lanes(warp, all_proven) + common.join_lanes(warp, all, false);
+    const LaneClocks *const own = find_row(lanes_, warp), *const others = find_row(other.lanes_, warp);
+    const LaneClocks all_proven = earlier(latest(proven[warp], own), latest(other.proven[warp], others));
+    const LaneClocks all = earlier(latest(warps[warp], own, find_row(lucky_, warp)),
+                                   latest(other.warps[warp], others, find_row(other.lucky_, warp)));
+    work += join_row(common, warp, all_proven) + join_row(common_lucky, warp, all);
   }
-  common.copies = copies.in_common(other.copies);
-  *this = std::move(common);
+  lanes_ = std::move(common);
+  lucky_ = std::move(common_lucky);
+  for (std::size_t i = 0; i < warps.size(); ++i) {
+    warps[i] = std::min(warps[i], other.warps[i]);
+    proven[i] = std::min(proven[i], other.proven[i]);
+  }
+  copies = copies.in_common(other.copies);
   return work;
 }
 

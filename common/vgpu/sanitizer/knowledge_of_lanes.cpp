@@ -1,5 +1,6 @@
 #include "common/vgpu/sanitizer/knowledge_of_lanes.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace roofwalk::vgpu {
@@ -44,11 +45,18 @@ std::size_t KnowledgeOfLanes::settle(std::uint32_t live, Knowledge& common) {
   for (const Group& group : groups_) lanes |= group.lanes;
   if ((live & ~lanes) != 0) return 0;
   std::size_t work = 2 * groups_.size();
-  Knowledge of_all = groups_[0].known;
-  for (std::size_t i = 1; i < groups_.size(); ++i) {
-    if ((groups_[i].lanes & live) != 0) work += of_all.keep_common(groups_[i].known);
+  const auto lives = [&](const Group& group) { return (group.lanes & live) != 0; };
+  const auto first = std::find_if(groups_.begin(), groups_.end(), lives);
+  if (first == groups_.end()) return work;
+  Knowledge of_all = first->known;
+  for (auto group = first + 1; group != groups_.end(); ++group) {
+    if (!lives(*group)) continue;
+    work += of_all.keep_common(group->known);
+    if (!common.covers(of_all)) continue;
+    std::iter_swap(groups_.begin(), group);  // lanes that know so little are the first to ask the next time, too
+    break;
   }
-  work += common.join(of_all);
+  if (!common.covers(of_all)) work += common.join(of_all);
   std::erase_if(groups_, [&](const Group& group) { return common.covers(group.known); });
   return work;
 }

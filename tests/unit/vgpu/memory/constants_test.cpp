@@ -214,7 +214,7 @@ TEST_F(ReachingConstants, NotByANumber) {
   EXPECT_THAT(write.message, HasSubstr("writes constant memory"));
   const Fault beyond = fault(JOINT(of_table("c[threadIdx.x] = table[64 + threadIdx.x];")));
   EXPECT_EQ(beyond.line, 3);
-  EXPECT_THAT(beyond.message, HasSubstr("reads table[256] (4 bytes at once), but table holds 256 elements"));
+  EXPECT_THAT(beyond.message, HasSubstr("reads table[64], but table holds 64 elements"));
   const Fault elsewhere =
       fault(JOINT(of_table("float x; asm(\"ld.const.f32 %0, [%1];\" : \"=f\"(x) : \"l\"(c)); c[threadIdx.x] = x;")));
   EXPECT_EQ(elsewhere.line, 3);
