@@ -327,7 +327,8 @@ Reply Session::kernel(std::string_view payload) {
   const ptx::Function* function = module.module->find_function(name);
   if (function == nullptr || !function->is_entry) return {.error = kInvalidDeviceFunction};
   if (const Error* why = ptx::why_unsupported(*module.module, *function)) {
-    tell(fmt::format("kernel {} does not run: {}", vgpu::display_name(name), why->message), false);
+    const std::string place = why->file.empty() ? "" : fmt::format("{}:{}: ", told_path(why->file), why->line);
+    tell(fmt::format("{}kernel {} does not run: {}", place, vgpu::display_name(name), why->message), false);
     return {.error = kNotSupported};
   }
   auto kernel = std::make_unique<Kernel>();

@@ -51,7 +51,14 @@ Result<Module> Parser::run() {
   for (const auto& [function, location] : unsupported_) {
     Instruction there;
     there.location = location;
-    module_.functions[function].unsupported->line = module_.line_in(there, source_name_);
+    Error& why = *module_.functions[function].unsupported;
+    why.line = module_.line_in(there, source_name_);
+    if (!source_name_.empty() || location < 0) continue;
+    // Any file may be meant. The outermost frame is the kernel's own; the others may be the toolkit's headers.
+    const SourceFrame& frame = module_.locations[static_cast<std::size_t>(location)].back();
+    if (frame.file < 0) continue;
+    why.file = module_.files[static_cast<std::size_t>(frame.file)];
+    why.line = frame.line;
   }
   return std::move(module_);
 }

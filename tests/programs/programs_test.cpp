@@ -230,6 +230,17 @@ TEST_F(LongOwnPrograms, AKernelThatLaunchesKernelsIsTold) {
   EXPECT_THAT(ended.told, HasSubstr("kernels launch no kernels"));
 }
 
+TEST_F(LongOwnPrograms, TexturesAreToldOnceAndWhereAKernelReadsThem) {
+  build({"textures.cu"});
+  const Ended ended = profile();
+  EXPECT_EQ(ended.output, "ok\n") << ended.told;
+  EXPECT_THAT(ended.told,
+              HasSubstr("cudaMallocArray returns cudaErrorNotSupported: textures, surfaces and their arrays "
+                        "are not modelled; pass a pointer, and read global memory"));
+  EXPECT_THAT(ended.told, Not(HasSubstr("cudaCreateTextureObject")));
+  EXPECT_THAT(ended.told, HasSubstr("textures.cu:5: kernel sample does not run: "));
+}
+
 TEST_F(LongOwnPrograms, WhatKernelsPrintStandsWhereTheyRan) {
   build({"copies.cu"});
   EXPECT_EQ(profile().output, "before\ndevice says 0\nafter\n");

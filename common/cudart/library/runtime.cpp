@@ -7,6 +7,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -178,8 +179,17 @@ void say(const std::string& text) {
 cudaError_t not_served(const char* name) {
   const Lock lock(runtime().mutex);
   static std::set<std::string>* const told = new std::set<std::string>;
-  if (told->insert(name).second && (ready() == cudaSuccess || runtime().sticky != cudaSuccess))
-    say(std::string(name) + " is not served by the virtual GPU yet: it returns cudaErrorNotSupported");
+  const std::string_view whole = name;
+  const bool is_of_textures =  // and of surfaces; the first call of them is told for all
+      std::ranges::any_of(std::initializer_list<std::string_view>{"Texture", "Surface", "Array", "Mipmap"},
+                          [&](std::string_view part) { return whole.find(part) != std::string_view::npos; });
+  if (told->insert(is_of_textures ? "textures" : name).second &&
+      (ready() == cudaSuccess || runtime().sticky != cudaSuccess)) {
+    say(std::string(name) + (is_of_textures
+                                 ? " returns cudaErrorNotSupported: textures, surfaces and their arrays are not "
+                                   "modelled; pass a pointer, and read global memory"
+                                 : " is not served by the virtual GPU yet: it returns cudaErrorNotSupported"));
+  }
   return result(cudaErrorNotSupported);
 }
 
