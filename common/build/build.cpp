@@ -112,6 +112,14 @@ std::string cache_key(const Toolkit& toolkit, const BuildRequest& request, const
   return sha256_hex(all);
 }
 
+// SOLVE is host code to its author, who may write std::min there. nvcc lets device code call such functions only if it
+// is told to. It is told where it asks for that, so that all other files are compiled as anywhere.
+constexpr const char* kRelaxedConstexpr = "--expt-relaxed-constexpr";
+
+bool lacks_relaxed_constexpr(const CommandResult& run) {
+  return run.exit_code != 0 && !run.timed_out && run.output.find(kRelaxedConstexpr) != std::string::npos;
+}
+
 Result<std::string> compile_to_ptx(const Toolkit& toolkit, const BuildRequest& request, const fs::path& folder,
                                    const std::string& source, const Headers& headers) {
   ToolJob job{.arguments = {"nvcc", "-ptx", "-rdc=true", "-lineinfo", "-arch=" + request.arch, "-I", "include"},
@@ -128,7 +136,11 @@ Result<std::string> compile_to_ptx(const Toolkit& toolkit, const BuildRequest& r
   }
   job.arguments.emplace_back(kSourceName);
   for (const auto& [name, text] : headers) job.files["include/" + name] = text;
-  ROOFWALK_TRY(ToolOutcome outcome, run_tool(toolkit, folder, std::move(job)));
+  ROOFWALK_TRY(ToolOutcome outcome, run_tool(toolkit, folder, job));
+  if (lacks_relaxed_constexpr(outcome.run)) {
+    job.arguments.emplace_back(kRelaxedConstexpr);
+    ROOFWALK_TRY(outcome, run_tool(toolkit, folder, std::move(job)));
+  }
   if (outcome.run.exit_code != 0) {
     return explain_nvcc(outcome.run, request.source.string(), source, request.timeout_s);
   }

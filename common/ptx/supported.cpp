@@ -191,6 +191,8 @@ Every instruction may stand behind a predicate. FLOPs are counted for floats onl
   time) count as constant memory, where ptxas puts them.
 - The system's 1 KiB of shared memory lies behind the block's own, as on `sm_80`, and begins as zeros; cooperative
   groups have 288 bytes of it, from `%reserved_smem_offset_1` on.
+- A `%warpid` is unique within its block, but is not the thread's number divided by 32; `%nwarpid` is 64. The `%smid`s
+  have a gap: `%nsmid` is one more than there are SMs.
 - An instruction that is refused refuses its function, and the kernels that may call it. Other kernels of the file run.
 - Cache policies, prefetches and eviction hints change nothing: caches here replace what was used least recently. Loads
   with `.cg`, `.cv` or `.L1::no_allocate` go to L2, as do volatile, relaxed and acquire ones of a scope beyond the block.

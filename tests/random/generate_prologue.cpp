@@ -127,7 +127,7 @@ void Generator::first_word(Register reg) {
     case 3:
       return put_special(
           reg, one_of(std::array<const char*, 14>{"%ntid.x", "%ntid.y", "%ntid.z", "%nctaid.x", "%nctaid.y",
-                                                  "%nctaid.z", "%laneid", "%warpid", "%nwarpid", "%lanemask_eq",
+                                                  "%nctaid.z", "%laneid", "%laneid", "%ntid.x", "%lanemask_eq",
                                                   "%lanemask_lt", "%lanemask_le", "%lanemask_gt", "%lanemask_ge"}));
     default:
       return load_input({"b32", 4, false}, {reg});

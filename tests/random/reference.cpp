@@ -193,8 +193,6 @@ class Reference {
     }
     const unsigned lane = static_cast<unsigned>(thread.number) % kLanes;
     if (name == "%laneid") return lane;
-    if (name == "%warpid") return static_cast<Bits>(thread.number / kLanes);
-    if (name == "%nwarpid") return (threads_.size() + kLanes - 1) / kLanes;
     const Bits equal = Bits{1} << lane, less = equal - 1, all = 0xffff'ffff;
     if (name == "%lanemask_eq") return equal;
     if (name == "%lanemask_lt") return less;

@@ -9,6 +9,7 @@
 #include "common/vgpu/exec/lockstep/lockstep.h"
 #include "common/vgpu/exec/unset_bits.h"
 #include "common/vgpu/program/operands.h"
+#include "common/vgpu/program/place_numbers.h"
 #include "common/vgpu/requests/local_memory.h"
 #include "common/vgpu/requests/shared_memory.h"
 #include "common/vgpu/requests/unset_loads.h"
@@ -225,7 +226,7 @@ void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block
     warp.together_since = 0;
     warp.next = first_op_of(program_, warp.in_lockstep, 0);
     for (int d = 0; d < 3; ++d) broadcast(warp, program_.ctaid_slots[d], ctaid[d]);
-    broadcast(warp, program_.smid_slot, static_cast<std::uint32_t>(sm.index));
+    broadcast(warp, program_.smid_slot, number_of_sm(static_cast<std::uint32_t>(sm.index)));
   }
 }
 

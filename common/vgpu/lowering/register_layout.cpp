@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "common/vgpu/program/operands.h"
+#include "common/vgpu/program/place_numbers.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -136,7 +137,7 @@ void Slots::fill_warp_constants() {
             value = lane;
             break;
           case SpecialRegister::warpid:
-            value = warp;
+            value = number_of_warp(warp);
             break;
           case SpecialRegister::lanemask_eq:
             value = 1u << lane;
@@ -182,7 +183,7 @@ Slot Slots::special(const Operand& operand) {
       if (program_.smid_slot == kNoSlot) program_.smid_slot = new_register(4);
       return program_.smid_slot;
     case SpecialRegister::nwarpid:
-      return constant(warps(), 4);
+      return constant(kWarpNumbers, 4);
     case SpecialRegister::gridid:
       return constant(0, 8);
     case SpecialRegister::dynamic_smem_size:
@@ -202,7 +203,7 @@ Slot Slots::special(const Operand& operand) {
     case SpecialRegister::reserved_smem_1:  // what cooperative groups may use
       return constant(program_.shared_bytes - kSharedBytesOfGroups, 4);
     case SpecialRegister::nsmid:
-      return constant(static_cast<std::uint64_t>(input_.sms), 4);
+      return constant(numbers_of_sms(static_cast<std::uint32_t>(input_.sms)), 4);
     case SpecialRegister::clock:
     case SpecialRegister::clock_hi:
     case SpecialRegister::clock64:

@@ -156,6 +156,17 @@ TEST_F(Build, TooMuchSharedMemoryIsSaidPlainly) {
   EXPECT_LE(error.line, 6);
 }
 
+TEST_F(Build, SolveMayCallWhatTheStandardLibraryComputesAtCompileTime) {
+  const auto artifact = build_text(
+      "#include <algorithm>\n#include <roofwalk.cuh>\n__global__ void k(float* a) { a[threadIdx.x] = 1; }\n"
+      "SOLVE(float* a, int n) { k<<<std::min(n, 7), 32>>>(a); }\n");
+  ASSERT_TRUE(artifact.ok()) << artifact.error().text();
+  const Error error = error_of(
+      "#include <roofwalk.cuh>\nint f(int n) { return n; }\n__global__ void k() {}\n"
+      "SOLVE(int n) { k<<<f(n), 32>>>(); }\n");
+  EXPECT_THAT(error.message, HasSubstr("SOLVE calls f, which exists on the host only"));
+}
+
 TEST_F(Build, BadInlineAssemblyPointsAtItsLine) {
   const Error error = error_of(
       "#include <roofwalk.cuh>\n__global__ void k(float* a) {\n  asm(\"foo.bar;\");\n}\n"

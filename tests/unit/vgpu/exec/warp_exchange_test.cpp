@@ -1,6 +1,9 @@
 // Communication between threads of a warp or block: votes, matches, reductions, shuffles, named and counting barriers;
 // and queries of the virtual GPU's properties.
+#include <gmock/gmock.h>
+
 #include <bit>
+#include <set>
 
 #include "tests/support/kernel_runner.h"
 
@@ -182,6 +185,32 @@ TEST(MachineQuestions, IdsMasksAndSpaces) {
     EXPECT_EQ(values[t], 11111) << t;
     EXPECT_EQ(values[64 + t], 111) << t;
   }
+}
+
+// PTX promises no more of a warp's number than that the block's other warps have others, and none that SMs are numbered
+// without gaps. Kernels that count on more are wrong here, too.
+TEST(MachineQuestions, WarpsAndSmsHaveNumbersOfTheirOwn) {
+  const std::string& kText = JOINT(R"(#include <roofwalk.cuh>
+__global__ void k(float* out) {
+  unsigned warp, warps, sm, sms;
+  asm volatile("mov.u32 %0, %warpid;" : "=r"(warp));
+  asm volatile("mov.u32 %0, %nwarpid;" : "=r"(warps));
+  asm volatile("mov.u32 %0, %smid;" : "=r"(sm));
+  asm volatile("mov.u32 %0, %nsmid;" : "=r"(sms));
+  __shared__ unsigned numbers[32];
+  numbers[threadIdx.x / 32] = warp;
+  __syncthreads();
+  unsigned others = 0;
+  for (unsigned w = 0; w < blockDim.x / 32; ++w) others += w != threadIdx.x / 32 && numbers[w] == warp;
+  const bool is_sound = others == 0 && warp < warps && warp != threadIdx.x / 32 && sm < sms;
+  out[blockIdx.x * blockDim.x + threadIdx.x] = is_sound ? sm : -1.0f;
+}
+SOLVE(float* out, int n) { k<<<8, n>>>(out); }
+)");
+  Buffer out{"out", std::vector<float>(8 * 1024)};
+  ASSERT_TRUE(Runner().run(kText, {&out, 1024}).ok());
+  std::set<float> sms(out.values.begin(), out.values.end());
+  EXPECT_THAT(sms, testing::ElementsAre(0, 2, 3, 4, 5, 6, 7, 8));
 }
 
 // A chain takes as long by the clock of a warp that is alone as by that of one among many blocks.
