@@ -112,12 +112,14 @@ std::string cache_key(const Toolkit& toolkit, const BuildRequest& request, const
   return sha256_hex(all);
 }
 
-// SOLVE is host code to its author, who may write std::min there. nvcc lets device code call such functions only if it
-// is told to. It is told where it asks for that, so that all other files are compiled as anywhere.
+// SOLVE is host code to its author, who may write std::min or std::swap there. nvcc lets device code call such
+// functions only if it is told to and if they are constexpr, as std::swap is in C++20. It is told where it refused one,
+// so that all other files are compiled as anywhere.
 constexpr const char* kRelaxedConstexpr = "--expt-relaxed-constexpr";
 
-bool lacks_relaxed_constexpr(const CommandResult& run) {
-  return run.exit_code != 0 && !run.timed_out && run.output.find(kRelaxedConstexpr) != std::string::npos;
+bool refused_library_function(const CommandResult& run) {
+  const auto says = [&](const char* words) { return run.output.find(words) != std::string::npos; };
+  return run.exit_code != 0 && !run.timed_out && (says(kRelaxedConstexpr) || says(" std::swap<"));
 }
 
 Result<std::string> compile_to_ptx(const Toolkit& toolkit, const BuildRequest& request, const fs::path& folder,
@@ -137,8 +139,8 @@ Result<std::string> compile_to_ptx(const Toolkit& toolkit, const BuildRequest& r
   job.arguments.emplace_back(kSourceName);
   for (const auto& [name, text] : headers) job.files["include/" + name] = text;
   ROOFWALK_TRY(ToolOutcome outcome, run_tool(toolkit, folder, job));
-  if (lacks_relaxed_constexpr(outcome.run)) {
-    job.arguments.emplace_back(kRelaxedConstexpr);
+  if (refused_library_function(outcome.run)) {
+    job.arguments.insert(job.arguments.end(), {kRelaxedConstexpr, "-std=c++20"});
     ROOFWALK_TRY(outcome, run_tool(toolkit, folder, std::move(job)));
   }
   if (outcome.run.exit_code != 0) {
