@@ -119,7 +119,7 @@ constexpr const char* kRelaxedConstexpr = "--expt-relaxed-constexpr";
 
 bool refused_library_function(const CommandResult& run) {
   const auto says = [&](const char* words) { return run.output.find(words) != std::string::npos; };
-  return run.exit_code != 0 && !run.timed_out && (says(kRelaxedConstexpr) || says(" std::swap<"));
+  return run.exit_code != 0 && !run.timed_out && (says(kRelaxedConstexpr) || says("std::swap<"));
 }
 
 Result<std::string> compile_to_ptx(const Toolkit& toolkit, const BuildRequest& request, const fs::path& folder,
