@@ -230,7 +230,9 @@ Result<vgpu::CallAnswer> answer_call(PlanBuilder& builder, const ptx::Instructio
                                      const CallArguments& arguments) {
   const std::string& name = call.operands[0].symbol;
   const Extern* of_library = find_library_extern(name);
-  if (of_library != nullptr && builder.machine != nullptr) return of_library->handler(builder, call, arguments);
+  const bool may_call = builder.may_call_libraries || is_question(name);
+  if (of_library != nullptr && builder.machine != nullptr && may_call)
+    return of_library->handler(builder, call, arguments);
   if (const Extern* known = find_extern(name)) return known->handler(builder, call, arguments);
   Error error = check_extern(name).error();
   if (of_library != nullptr) {

@@ -26,7 +26,8 @@ struct PlanBuilder {
   const std::map<std::uint64_t, std::string>& kernels;    // by the number that serves as their address
   const std::map<std::uint64_t, std::string>& constants;  // __constant__ variables, by the start of their address range
   const std::function<Result<std::uint64_t>(std::uint64_t)>& allocate_scratch;
-  const Machine* machine;  // the one that a library is told about; nullptr: SOLVE may call no library
+  const Machine* machine;                         // the one that SOLVE is told about; nullptr: it may not ask
+  bool may_call_libraries;                        // Artifact::may_call_libraries
   const std::vector<KernelResources>& resources;  // of the kernels
   Plan plan = {};
   std::uint64_t scratch_bytes = 0;
@@ -75,6 +76,9 @@ Status add_launch(PlanBuilder& builder, const ptx::Instruction& in, KernelLaunch
 
 // What only a library calls (library_calls.cpp); nullptr if `name` is none of that.
 const Extern* find_library_extern(std::string_view name);
+
+// Whether such a function asks for the machine, which SOLVE itself may do.
+bool is_question(std::string_view name);
 
 // Executes one call. An Error refuses the plan.
 Result<vgpu::CallAnswer> answer_call(PlanBuilder& builder, const ptx::Instruction& call,

@@ -1,5 +1,5 @@
-// What a library's device-wide algorithm calls in SOLVE. It asks for the machine, and it launches in CUDA's older way:
-// first it fills a buffer with the arguments, then it names the kernel.
+// What a library's device-wide algorithm calls in SOLVE. It asks for the machine, which SOLVE itself may do, too, and
+// it launches in CUDA's older way: first it fills a buffer with the arguments, then it names the kernel.
 #include <array>
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@ namespace roofwalk {
 namespace {
 
 constexpr std::uint64_t kMostArgumentBytes = 4096;
-constexpr std::uint32_t kMostGridX = 0x7fff'ffff;
+constexpr std::uint32_t kMostGridX = 0x7fff'ffff, kMostBlockThreads = 1024;
 
 vgpu::CallAnswer stored(std::uint64_t address, std::uint32_t value) {
   return {.result = 0, .store = vgpu::CallAnswer::Store{address, value}};
@@ -26,11 +26,20 @@ Result<vgpu::CallAnswer> device_attribute(PlanBuilder& builder, const ptx::Instr
   const int capability = builder.machine->compute_capability;
   std::uint32_t value = 0;
   switch (const auto attribute = argument<std::uint32_t>(arguments, 1)) {
+    case 1:  // cudaDevAttrMaxThreadsPerBlock
+      value = kMostBlockThreads;
+      break;
     case 5:  // cudaDevAttrMaxGridDimX
       value = kMostGridX;
       break;
+    case 10:  // cudaDevAttrWarpSize
+      value = vgpu::kWarpSize;
+      break;
     case 16:  // cudaDevAttrMultiProcessorCount
       value = static_cast<std::uint32_t>(builder.machine->sms);
+      break;
+    case 39:  // cudaDevAttrMaxThreadsPerMultiProcessor
+      value = static_cast<std::uint32_t>(builder.machine->max_threads_per_sm);
       break;
     case 75:  // cudaDevAttrComputeCapabilityMajor
       value = static_cast<std::uint32_t>(capability / 10);
@@ -101,6 +110,11 @@ constexpr std::array kLibraryExterns{
 };
 
 }  // namespace
+
+bool is_question(std::string_view name) {
+  const Extern* of_library = find_library_extern(name);
+  return of_library != nullptr && of_library->handler != library_buffer && of_library->handler != library_launch;
+}
 
 const Extern* find_library_extern(std::string_view name) {
   for (const Extern& known : kLibraryExterns) {

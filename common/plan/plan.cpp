@@ -158,7 +158,7 @@ Error refusal_of(const Artifact& artifact, const ptx::Module& module, const ptx:
 
 Result<Plan> make_plan(const Artifact& artifact, std::span<const ArgumentBytes> arguments,
                        const std::function<Result<std::uint64_t>(std::uint64_t)>& allocate_scratch,
-                       const PlanLimits& limits, const Machine* of_library) {
+                       const PlanLimits& limits, const Machine* asked_about) {
   ROOFWALK_TRY(const ptx::Module module, parse_artifact(artifact));
   const ptx::Function* solve = module.find_function("solve");
   if (solve == nullptr || !solve->is_entry || solve->is_extern) {
@@ -179,16 +179,9 @@ Result<Plan> make_plan(const Artifact& artifact, std::span<const ArgumentBytes> 
   std::vector<vgpu::Multiprocessor> sms;
   sms.emplace_back(machine, machine.l1_bytes);
   vgpu::Launch launch(machine, program, memory, l2, traffic, 0);
-  PlanBuilder builder{module,
-                      artifact.source_name,
-                      artifact.source_path,
-                      limits,
-                      memory,
-                      addresses.kernels,
-                      addresses.constants,
-                      allocate_scratch,
-                      artifact.may_call_libraries ? of_library : nullptr,
-                      artifact.kernels};
+  PlanBuilder builder{module,      artifact.source_name,        artifact.source_path, limits,
+                      memory,      addresses.kernels,           addresses.constants,  allocate_scratch,
+                      asked_about, artifact.may_call_libraries, artifact.kernels};
   launch.call_hook = [&builder](const ptx::Instruction& call, const CallArguments& call_arguments) {
     return answer_call(builder, call, call_arguments);
   };

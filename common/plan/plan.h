@@ -58,7 +58,7 @@ struct PlanLimits {
 // Executes `solve`. `allocate_scratch(size_bytes)` returns the device address of a new scratch buffer. Refusals are
 // Errors with the learner's line: the plan reads or writes data, loops forever, launches an unknown kernel, no blocks,
 // or blocks that are too large, uses a stream other than 0, or calls an unknown host function. `machine`: the one that
-// a library is told about (Artifact::may_call_libraries); nullptr: no library may ask.
+// SOLVE is told about, or a library that it calls (Artifact::may_call_libraries); nullptr: neither may ask.
 Result<Plan> make_plan(const Artifact& artifact, std::span<const ArgumentBytes> arguments,
                        const std::function<Result<std::uint64_t>(std::uint64_t size_bytes)>& allocate_scratch,
                        const PlanLimits& limits = {}, const Machine* machine = nullptr);
