@@ -387,7 +387,8 @@ std::vector<KernelResources> CubinReader::kernels() const {
 Result<std::vector<KernelResources>> read_cubin(std::string_view bytes, const std::string& source) {
   CubinReader reader(bytes);
   if (!reader.read_sections() || !reader.read_symbols() || !reader.read_functions()) {
-    return Error{.message = "ptxas wrote a file that is not a whole cubin"};
+    return Error{.message = "ptxas wrote a file that is not a whole cubin",
+                 .advice = "if the disk is full, free some space; then give the same command again"};
   }
   if (reader.too_many_functions()) return Error{.message = "the file holds more than 4096 functions", .file = source};
   if (!reader.read_info() || !reader.read_calls() || !reader.read_shared_variables()) {
