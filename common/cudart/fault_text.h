@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/record/run_record.h"
+#include "common/record/fault.h"
 
 namespace roofwalk::cudart {
 

@@ -11,11 +11,14 @@
 
 #include "common/base/result.h"
 #include "common/build/artifact.h"
-#include "common/device/run_record.h"
 #include "common/plan/plan.h"
+#include "common/record/counters.h"
+#include "common/record/dim3.h"
 #include "common/specs/machine.h"
 
 namespace roofwalk {
+
+struct RunRecord;
 
 struct DeviceBuffer {
   int id = -1;
@@ -123,7 +126,7 @@ class Device {
   // Runs the plan once, from a cold L2. The module's globals are as `load` or the last run left them. After a learner's
   // fault, the RunRecord has `fault`; an Error means that the harness or the machine is at fault. A plan contains
   // addresses of buffers and is valid as long as they live.
-  Result<RunRecord> run(const Plan& plan, const RunOptions& options = {}) { return do_run(plan, options); }
+  Result<RunRecord> run(const Plan& plan, const RunOptions& options = {});
 
   // Returns kOk unless the device is lost: a kernel corrupted the GPU's context, or the device's process ended. Then
   // all buffers are gone, and this returns the reason as an Error; `read` gives zeros, `write` and `forget` do nothing,

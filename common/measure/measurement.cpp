@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include "common/base/check.h"
+#include "common/record/run_record.h"
 
 namespace roofwalk {
 namespace {

@@ -8,10 +8,11 @@
 #include <vector>
 
 #include "common/exercise/exercise.h"
-#include "common/record/run_record.h"
 #include "common/roofline/roofline.h"
 
 namespace roofwalk {
+
+struct RunRecord;
 
 // counted: by the device's counters or clock. modelled: by the virtual GPU's model. formula: follows from the problem
 // alone. unsupported: not available on this device, and not replaced by any number.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/measure/measurement.h"
+#include "common/record/run_record.h"
 
 namespace roofwalk {
 namespace {

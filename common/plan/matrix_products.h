@@ -5,9 +5,10 @@
 
 #include "common/base/result.h"
 #include "common/build/artifact.h"
-#include "common/record/run_record.h"
 
 namespace roofwalk {
+
+struct KernelRecord;
 
 // Whether one of the launched kernels may execute a matrix product (mma, wmma.mma), of floats or of integers. Errors:
 // those of parse_artifact().

@@ -13,7 +13,7 @@
 #include "common/base/json_fwd.h"
 #include "common/base/result.h"
 #include "common/build/artifact.h"
-#include "common/record/run_record.h"
+#include "common/record/dim3.h"
 #include "common/specs/machine.h"
 
 namespace roofwalk {

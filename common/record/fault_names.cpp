@@ -1,6 +1,6 @@
 #include "common/record/fault_names.h"
 
-#include "common/record/run_record.h"
+#include "common/record/fault.h"
 
 namespace roofwalk {
 

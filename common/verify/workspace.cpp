@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "common/base/half.h"
+#include "common/record/run_record.h"
 #include "common/verify/workspace_impl.h"
 
 namespace roofwalk {

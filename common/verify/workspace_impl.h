@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "common/record/fault.h"
 #include "common/verify/verify.h"
 
 namespace roofwalk {

@@ -1,6 +1,7 @@
 // The only function of this library that needs the planner. It is in a separate file, so that tests of the rest need
 // not link the planner.
 #include "common/plan/plan.h"
+#include "common/record/run_record.h"
 #include "common/verify/workspace_impl.h"
 
 namespace roofwalk {

@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "common/record/run_record.h"
+
 namespace roofwalk::vgpu {
 namespace {
 

@@ -8,11 +8,15 @@
 #include <vector>
 
 #include "common/ptx/module.h"
-#include "common/record/run_record.h"
+#include "common/record/counters.h"
 #include "common/vgpu/memory/sectors.h"
 #include "common/vgpu/state/launch.h"
 #include "common/vgpu/timing/lower_bounds.h"
 #include "common/vgpu/timing/timing_model.h"
+
+namespace roofwalk {
+struct KernelRecord;
+}
 
 namespace roofwalk::vgpu {
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/base/json_fwd.h"
+#include "common/record/run_record.h"
 #include "common/roofline/diagnosis.h"
 #include "grader/attempt/gpu_times.h"
 #include "grader/attempt/verdict.h"

@@ -1,3 +1,4 @@
+#include "common/record/run_record.h"
 #include "grader/attempt/attempt.h"
 
 #include <cmath>

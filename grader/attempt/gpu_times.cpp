@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/device/cuda/own_processes.h"
+#include "common/record/run_record.h"
 #include "grader/attempt/goals.h"
 #include "grader/rig/gpu_rig.h"
 

@@ -1,6 +1,7 @@
 #include "grader/attempt/habits.h"
 
 #include "common/plan/matrix_products.h"
+#include "common/record/run_record.h"
 
 namespace roofwalk {
 namespace {

@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "common/record/run_record.h"
 #include "common/roofline/causes.h"
 #include "common/roofline/si.h"
 #include "grader/text/text.h"

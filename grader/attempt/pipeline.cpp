@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "common/base/hash.h"
+#include "common/record/run_record.h"
 #include "grader/attempt/chapter_roofs.h"
 #include "grader/attempt/goals.h"
 #include "grader/attempt/habits.h"

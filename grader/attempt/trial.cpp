@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/base/hash.h"
+#include "common/record/run_record.h"
 
 namespace roofwalk {
 namespace {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "common/record/run_record.h"
 #include "common/roofline/operations.h"
 #include "common/verify/verify.h"
 #include "grader/attempt/verdict.h"

@@ -11,7 +11,7 @@
 #include "common/base/result.h"
 #include "common/exercise/chapter.h"
 #include "common/measure/measurement.h"
-#include "common/record/run_record.h"
+#include "common/record/fault.h"
 #include "common/verify/verify.h"
 
 namespace roofwalk {

@@ -10,6 +10,7 @@
 #include <ostream>
 
 #include "common/base/json.h"
+#include "common/record/run_record.h"
 #include "common/roofline/si.h"
 #include "grader/text/text.h"
 

@@ -10,9 +10,10 @@
 
 #include "common/base/json_fwd.h"
 #include "common/measure/measurement.h"
-#include "common/record/run_record.h"
 
 namespace roofwalk {
+
+struct KernelRecord;
 
 // The part that takes most of a run's time: moving bytes (at any level, including shared memory), executing
 // instructions, or waiting and launching.

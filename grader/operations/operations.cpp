@@ -8,6 +8,7 @@
 #include "common/base/hash.h"
 #include "common/base/json.h"
 #include "common/measure/roofs.h"
+#include "common/record/run_record.h"
 #include "common/roofline/causes.h"
 #include "common/roofline/si.h"
 #include "grader/attempt/inspect.h"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "common/record/times.h"
 #include "common/roofline/causes.h"
 #include "common/roofline/si.h"
 #include "grader/attempt/inspect.h"

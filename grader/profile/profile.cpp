@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "common/measure/measurement.h"
+#include "common/record/run_record.h"
 #include "common/roofline/causes.h"
 #include "common/roofline/last_warp.h"
 #include "common/roofline/si.h"

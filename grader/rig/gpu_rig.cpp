@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/device/remote/remote_device.h"
+#include "common/record/run_record.h"
 
 namespace roofwalk {
 namespace {

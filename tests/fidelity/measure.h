@@ -6,6 +6,7 @@
 
 #include "common/build/build.h"
 #include "common/device/device.h"
+#include "common/record/run_record.h"
 #include "tests/fidelity/point.h"
 
 namespace roofwalk::test {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/base/json.h"
+#include "common/record/run_record.h"
 #include "tests/support/kernel_runner.h"
 
 namespace roofwalk::test {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/record/run_record.h"
 #include "tests/support/kernel_runner.h"
 
 namespace roofwalk::test {

@@ -1,6 +1,7 @@
 // Attempts as the pipeline returns them, for tests of reports and exports.
 #pragma once
 
+#include "common/record/run_record.h"
 #include "grader/attempt/attempt.h"
 #include "grader/attempt/inspect.h"
 #include "tests/support/records.h"

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "common/device/device.h"
+#include "common/record/run_record.h"
 
 namespace roofwalk::testing {
 

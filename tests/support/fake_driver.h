@@ -13,6 +13,7 @@
 #include "common/device/cuda/cuda_device.h"
 #include "common/device/cuda/driver/driver_api.h"
 #include "common/ptx/module.h"
+#include "common/record/run_record.h"
 #include "common/specs/machine.h"
 #include "common/vgpu/gpu.h"
 

@@ -16,6 +16,7 @@
 
 #include "common/build/build.h"
 #include "common/device/device.h"
+#include "common/record/run_record.h"
 #include "tests/support/joint_kernels.h"
 
 namespace roofwalk::test {

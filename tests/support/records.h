@@ -3,6 +3,7 @@
 
 #include "common/measure/measurement.h"
 #include "common/measure/roofs.h"
+#include "common/record/run_record.h"
 
 namespace roofwalk::testing {
 

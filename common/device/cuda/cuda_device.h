@@ -19,6 +19,7 @@
 #include "common/device/cuda/loaded_module.h"
 #include "common/device/cuda/output_capture.h"
 #include "common/device/device.h"
+#include "common/record/run_record.h"
 
 namespace roofwalk {
 

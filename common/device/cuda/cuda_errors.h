@@ -10,7 +10,7 @@
 
 #include "common/base/result.h"
 #include "common/device/cuda/driver/driver_api.h"
-#include "common/record/run_record.h"
+#include "common/record/fault.h"
 
 namespace roofwalk {
 

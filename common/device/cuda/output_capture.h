@@ -6,7 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "common/record/run_record.h"
+#include "common/record/dim3.h"
+#include "common/record/printed.h"
 
 namespace roofwalk {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "common/record/run_record.h"
+#include "common/record/printed.h"
 
 namespace roofwalk::vgpu {
 

@@ -11,7 +11,7 @@
 
 #include "common/base/result.h"
 #include "common/ptx/module.h"
-#include "common/record/run_record.h"
+#include "common/record/dim3.h"
 #include "common/vgpu/lowering/work_cost.h"
 #include "common/vgpu/program/kernel_code.h"
 #include "common/vgpu/program/program.h"

@@ -14,7 +14,6 @@
 
 #include "common/base/result.h"
 #include "common/ptx/module.h"
-#include "common/record/run_record.h"
 #include "common/vgpu/program/instructions.h"
 
 namespace roofwalk::vgpu {

@@ -10,7 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "common/record/run_record.h"
+#include "common/record/dim3.h"
 #include "common/vgpu/state/warp.h"
 
 namespace roofwalk::vgpu {

@@ -13,7 +13,7 @@
 
 #include "common/base/mix.h"
 #include "common/base/result.h"
-#include "common/record/run_record.h"
+#include "common/record/fault.h"
 #include "common/specs/machine.h"
 #include "common/vgpu/memory/l2_cache.h"
 #include "common/vgpu/memory/memory.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/record/run_record.h"
+#include "common/record/times.h"
 #include "common/specs/machine.h"
 #include "common/vgpu/state/launch.h"
 #include "common/vgpu/timing/instruction_schedule.h"

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/record/run_record.h"
+#include "common/record/times.h"
 #include "common/vgpu/state/launch.h"
 #include "common/vgpu/timing/instruction_schedule.h"
 #include "common/vgpu/trace/trace.h"

@@ -13,7 +13,7 @@
 #include <map>
 #include <vector>
 
-#include "common/record/run_record.h"
+#include "common/record/times.h"
 #include "common/specs/machine.h"
 #include "common/vgpu/program/program.h"
 #include "common/vgpu/timing/instruction_schedule.h"

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/record/run_record.h"
+#include "common/record/counters.h"
 
 namespace roofwalk {
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "common/base/json.h"
+#include "common/record/run_record.h"
 #include "tests/support/kernel_runner.h"
 
 namespace roofwalk::test {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/record/run_record.h"
 #include "tests/support/kernel_runner.h"
 
 namespace roofwalk::test {

@@ -1,2 +1,0 @@
-#pragma once
-#include "common/record/run_record.h"
