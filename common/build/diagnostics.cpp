@@ -176,21 +176,10 @@ bool rewrite_time(Diagnostic& diagnostic) {
   return true;
 }
 
-// Rewrites errors for which nvcc recommends a flag, because a kernel file is compiled without flags of its own; false
-// for other messages.
-bool rewrite_missing_flag(Diagnostic& diagnostic) {
-  constexpr std::string_view kCall = "calling a constexpr __host__ function(\"";
-  const std::string& message = diagnostic.message;
-  if (message.starts_with(kCall) && message.find("--expt-relaxed-constexpr") != std::string::npos) {
-    const std::string_view callee = std::string_view(message).substr(kCall.size());
-    diagnostic.message =
-        fmt::format("{} is constexpr, but not marked for the GPU", short_name(callee.substr(0, callee.find('"'))));
-    diagnostic.advice =
-        "mark a function of your own with __host__ __device__; in place of the standard library's there "
-        "are min(), max() and cuda::std, with headers such as <cuda/std/array>";
-    return true;
-  }
-  if (message.starts_with("__host__ or __device__ annotation on lambda requires --extended-lambda")) {
+// Rewrites the error about a marked lambda, for which nvcc recommends a flag that kernel files are compiled without;
+// false for other messages.
+bool rewrite_marked_lambda(Diagnostic& diagnostic) {
+  if (diagnostic.message.starts_with("__host__ or __device__ annotation on lambda requires --extended-lambda")) {
     diagnostic.message = "a lambda is marked with __host__ or __device__";
     diagnostic.advice = "leave the mark out: in SOLVE and in kernels, lambdas are device code without it";
     return true;
@@ -237,7 +226,7 @@ std::vector<Diagnostic> collect_errors(std::string_view output) {
     }
     const bool time = rewrite_time(*diagnostic);
     const bool host = !time && (rewrite_host_call(*diagnostic) || rewrite_host_name(*diagnostic) ||
-                                rewrite_missing_flag(*diagnostic));
+                                rewrite_marked_lambda(*diagnostic));
     if (!time && !host) advise_on_host_code(*diagnostic);
     in_error = time ? time_lines.insert(diagnostic->line).second : !host || host_lines.insert(diagnostic->line).second;
     if (in_error) errors.push_back(*std::move(diagnostic));
