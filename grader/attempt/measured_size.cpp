@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <span>
+
+#include "common/base/rng.h"
+#include "grader/rig/workers.h"
 
 namespace roofwalk {
 namespace {
@@ -109,6 +113,15 @@ Size filling_size(const Chapter& chapter, const Exercise& exercise, const Machin
   return chapter.measured_size("default");
 }
 
+// Whether an extent may be any number (uneven_size).
+bool is_free(const Chapter& chapter, const std::string& extent) {
+  std::int64_t divisor = 0;
+  for (const Size& size : chapter.correctness_sizes) {
+    if (size[extent] > 1) divisor = std::gcd(divisor, size[extent]);
+  }
+  return divisor == 1;
+}
+
 }  // namespace
 
 bool fills(const Work& work, const Machine& machine) {
@@ -128,6 +141,43 @@ Size measured_size(const Chapter& chapter, const Machine& machine) {
   if (asks_for_share_of_dram(chapter)) return stream_size(chapter, *exercise, machine);
   const Size whole = is_named ? chapter.measured_size(chip) : filling_size(chapter, *exercise, machine);
   return machine.is_slice() ? slice_size(chapter, *exercise, whole, machine) : whole;
+}
+
+Size uneven_size(const Chapter& chapter, const Size& measured, std::uint64_t seed) {
+  constexpr std::int64_t kLeastExtent = 64;
+  auto values = measured.values();
+  Rng rng(seed, "uneven size");
+  const bool is_aligned = rng.next() % 2 == 0 && values.size() > 1;
+  const std::int64_t unit = is_aligned ? 4 : 1;
+  for (auto& [extent, value] : values) {
+    const std::uint64_t random = rng.next();
+    if (value < kLeastExtent || !is_free(chapter, extent)) continue;
+    const std::int64_t quarter = value / 4;
+    const std::int64_t units =
+        (2 * quarter + static_cast<std::int64_t>(random % static_cast<std::uint64_t>(quarter))) / unit;
+    value = unit * (units | 1);
+  }
+  return Size(std::move(values));
+}
+
+std::shared_ptr<const Measured> prepare(const Chapter& chapter, const Size& size, std::uint64_t seed, int threads,
+                                        Phases* phases) {
+  const Exercise* exercise = find_exercise(chapter.name);
+  ROOFWALK_CHECK(exercise != nullptr);
+  auto measured = std::make_shared<Measured>();
+  measured->size = size;
+  measured->work = exercise->work(size);
+  measured->problem = exercise->problem(size, seed);
+  measured->expected = start(threads, [exercise, phases, m = measured.get()] {
+                         const PhaseTimer timer(phases, "expected values");
+                         return exercise->reference(m->size, m->problem);
+                       }).share();
+  return measured;
+}
+
+std::shared_ptr<const Measured> prepare(const Chapter& chapter, const Machine& machine, std::uint64_t seed, int threads,
+                                        Phases* phases) {
+  return prepare(chapter, measured_size(chapter, machine), seed, threads, phases);
 }
 
 }  // namespace roofwalk

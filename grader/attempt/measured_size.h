@@ -1,8 +1,12 @@
-// The size of a chapter's measured problem on a machine.
+// The size of a chapter's measured problem on a machine; an uneven size below it; the problem of a size.
 #pragma once
+
+#include <future>
+#include <memory>
 
 #include "common/exercise/chapter.h"
 #include "common/specs/machine.h"
+#include "grader/rig/phases.h"
 
 namespace roofwalk {
 
@@ -17,5 +21,28 @@ bool fills(const Work& work, const Machine& machine);
 // goal: the manifest's smallest size that fills the machine, or the default if none does; on a slice of a chip, the
 // chip's size with so few results that each SM has about as many as on the chip.
 Size measured_size(const Chapter& chapter, const Machine& machine);
+
+// A large size that is a multiple of nothing, as the measured one is of every block and tile: a kernel that leaves out
+// tails and guards where the size is large is right there and wrong here. The seed decides. Each extent is the measured
+// one less a quarter to a half of it, and odd; with half of the seeds, all of several extents are four times an odd
+// number, so that rows are aligned for vectors of four.
+//
+// An extent changes only if it is at least 64 and free: those numbers above one that the manifest's correctness sizes
+// have for it have no common divisor. A chapter whose n must be a multiple of four, or a power of two, keeps its
+// measured size.
+Size uneven_size(const Chapter& chapter, const Size& measured, std::uint64_t seed);
+
+// A problem with its expected result. Several attempts may share that of the measured size.
+struct Measured {
+  Size size;
+  Work work;
+  Problem problem;
+  std::shared_future<std::vector<Expected>> expected;  // computed in the background
+};
+
+std::shared_ptr<const Measured> prepare(const Chapter& chapter, const Size& size, std::uint64_t seed, int threads,
+                                        Phases* phases = nullptr);
+std::shared_ptr<const Measured> prepare(const Chapter& chapter, const Machine& machine, std::uint64_t seed, int threads,
+                                        Phases* phases = nullptr);
 
 }  // namespace roofwalk

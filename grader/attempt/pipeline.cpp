@@ -12,7 +12,6 @@
 #include "grader/attempt/habits.h"
 #include "grader/attempt/inspect.h"
 #include "grader/attempt/later_calls.h"
-#include "grader/attempt/measured_size.h"
 #include "grader/attempt/redact.h"
 #include "grader/rig/gpu_rig.h"
 #include "grader/rig/workers.h"
@@ -270,9 +269,9 @@ class AttemptInTheMaking {
 
   // Runs the steps, up to the first one that decides the verdict.
   Result<Attempt> to_the_end() {
-    for (const auto step :
-         {&AttemptInTheMaking::compile, &AttemptInTheMaking::run_small_sizes, &AttemptInTheMaking::run_later_calls,
-          &AttemptInTheMaking::run_hidden_cases, &AttemptInTheMaking::run_measured_size}) {
+    for (const auto step : {&AttemptInTheMaking::compile, &AttemptInTheMaking::run_small_sizes,
+                            &AttemptInTheMaking::run_later_calls, &AttemptInTheMaking::run_hidden_cases,
+                            &AttemptInTheMaking::run_uneven_size, &AttemptInTheMaking::run_measured_size}) {
       ROOFWALK_TRY(const bool goes_on, (this->*step)());
       if (!goes_on) break;
     }
@@ -294,18 +293,11 @@ class AttemptInTheMaking {
   }
 
   int line_of_end() const {
-    switch (attempt_.judgement.verdict) {
-      case Verdict::compile_error:
-        return evidence_.compile_error->line;
-      case Verdict::refused:
-        return evidence_.refusal->line;
-      case Verdict::fault:
-        return evidence_.fault->line;
-      case Verdict::incorrect:
-        return evidence_.outcome->line;
-      default:
-        return 0;
-    }
+    const Verdict verdict = attempt_.judgement.verdict;
+    if (verdict == Verdict::compile_error) return evidence_.compile_error->line;
+    if (verdict == Verdict::refused) return evidence_.refusal->line;
+    if (verdict == Verdict::fault) return evidence_.fault->line;
+    return verdict == Verdict::incorrect ? evidence_.outcome->line : 0;
   }
 
   // Each step returns whether the next one should run.
@@ -381,24 +373,44 @@ class AttemptInTheMaking {
     return true;
   }
 
-  Result<Trial> measured_run() const {
-    const PhaseTimer timer(rig_.phases, "measured size");
-    RunOptions options =
-        limits_of(is_baseline_ ? starter_trial(rig_.threads) : measured_trial(measured_->work, rig_.threads), request_);
-    options.sample_seed = measured_seed(request_);
-    const auto run = [&](const RunOptions& with) {
-      return run_trial(rig_.open, artifact_, measured_->problem, case_name(measured_->size, measured_seed(request_)),
-                       with, [&]() -> const std::vector<Expected>& { return measured_->expected.get(); });
-    };
-    return request_.sanitizes_measured ? run_sanitized(options, measured_->work, rig_.is_real(), run) : run(options);
+  RunOptions measured_options() const {
+    return limits_of(is_baseline_ ? starter_trial(rig_.threads) : measured_trial(measured_->work, rig_.threads),
+                     request_);
   }
 
-  void note_measured(Trial& trial) {
+  Result<Trial> run_large(const Measured& at, RunOptions options) const {
+    options.sample_seed = measured_seed(request_);
+    return run_trial(rig_.open, artifact_, at.problem, case_name(at.size, measured_seed(request_)), options,
+                     [&]() -> const std::vector<Expected>& { return at.expected.get(); });
+  }
+
+  // For a grade: one run without figures at a large size that is a multiple of nothing.
+  Result<bool> run_uneven_size() {
+    const Size size = uneven_size(chapter_, measured_->size, measured_seed(request_));
+    if (!request_.sanitizes_measured || size == measured_->size) return true;
+    ROOFWALK_TRY(const auto turn, wait_for_turn(rig_, chapter_.name));
+    const PhaseTimer timer(rig_.phases, "uneven size");
+    RunOptions options = measured_options();
+    options.figures = RunOptions::Figures::none;
+    ROOFWALK_TRY(Trial trial, run_large(*prepare(chapter_, size, measured_seed(request_), 1), options));
+    if (trial.went_wrong()) note_large(trial, size);
+    return !trial.went_wrong();
+  }
+
+  Result<Trial> measured_run() const {
+    const PhaseTimer timer(rig_.phases, "measured size");
+    if (!request_.sanitizes_measured) return run_large(*measured_, measured_options());
+    return run_sanitized(measured_options(), measured_->work, rig_.is_real(),
+                         [&](const RunOptions& with) { return run_large(*measured_, with); });
+  }
+
+  void note_large(Trial& trial, const Size& size) {
     if (request_.hidden.seeds.empty()) {
-      note_errors(trial, measured_->size, attempt_);
+      note_errors(trial, size, attempt_);
       note_output(trial, attempt_);
     } else {
       hide(trial, Hidden::seed);
+      if (size != measured_->size) trial.case_name = hidden_case_below(measured_->size, chapter_.name);
       ++attempt_.cases;
       if (trial.correctness) attempt_.correct = trial.correctness->correct;
     }
@@ -419,7 +431,7 @@ class AttemptInTheMaking {
     }
     ROOFWALK_TRY(const auto turn, wait_for_turn(rig_, chapter_.name));
     ROOFWALK_TRY(Trial trial, measured_run());
-    note_measured(trial);
+    note_large(trial, measured_->size);
     if (trial.refusal || trial.record.fault) return false;
 
     ROOFWALK_TRY(const StarterDot dot, ready              ? Result<StarterDot>(ready->dot)
@@ -453,21 +465,6 @@ class AttemptInTheMaking {
 };
 
 }  // namespace
-
-std::shared_ptr<const Measured> prepare(const Chapter& chapter, const Machine& machine, std::uint64_t seed, int threads,
-                                        Phases* phases) {
-  const Exercise* exercise = find_exercise(chapter.name);
-  ROOFWALK_CHECK(exercise != nullptr);
-  auto measured = std::make_shared<Measured>();
-  measured->size = measured_size(chapter, machine);
-  measured->work = exercise->work(measured->size);
-  measured->problem = exercise->problem(measured->size, seed);
-  measured->expected = start(threads, [exercise, phases, m = measured.get()] {
-                         const PhaseTimer timer(phases, "expected values");
-                         return exercise->reference(m->size, m->problem);
-                       }).share();
-  return measured;
-}
 
 Result<Attempt> run_attempt(const Rig& rig, const Request& request) {
   const Exercise* exercise = find_exercise(request.chapter->name);

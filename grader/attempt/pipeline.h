@@ -1,24 +1,16 @@
 // Takes a learner's file through all steps to a judged attempt. No other file knows all of these steps.
 #pragma once
 
-#include <future>
 #include <memory>
 
 #include "grader/attempt/attempt.h"
 #include "grader/attempt/baseline.h"
+#include "grader/attempt/measured_size.h"
 #include "grader/rig/rig.h"
 
 namespace roofwalk {
 
 inline constexpr std::uint64_t kPublicSeed = 1;  // fixed, so that `run` shows the same figures each time
-
-// The problem of the measured shape, with its expected result. Several attempts may share one Measured.
-struct Measured {
-  Size size;
-  Work work;
-  Problem problem;
-  std::shared_future<std::vector<Expected>> expected;  // computed in the background
-};
 
 // Cases for grading a class, in addition to the chapter's own. No attempt reveals their sizes, seeds or values.
 struct HiddenCases {
@@ -35,7 +27,7 @@ struct Request {
   std::optional<StarterDot> starter = {};         // empty: stored or measured
   HiddenCases hidden = {};
   // Whether the run of the measured shape is sanitized, on the virtual GPU, after another sanitized run that collects
-  // no figures. Takes longer, and gives the same figures.
+  // no figures, and one at an uneven size. Takes longer, and gives the same figures.
   bool sanitizes_measured = false;
   // Whether runs are limited by counted work only, never by wall time, so that a busy or slow machine gives the same
   // verdict.
@@ -46,9 +38,6 @@ struct Request {
 
 // The seed of the measured shape.
 std::uint64_t measured_seed(const Request& request);
-
-std::shared_ptr<const Measured> prepare(const Chapter& chapter, const Machine& machine, std::uint64_t seed, int threads,
-                                        Phases* phases = nullptr);
 
 // Judges a learner's file. A learner's mistake gives a verdict, never an Error. The result does not depend on the
 // number of threads.

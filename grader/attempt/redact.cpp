@@ -81,4 +81,9 @@ void hide(Trial& trial, Hidden what) {
   }
 }
 
+std::string hidden_case_below(const Size& measured, const std::string& chapter) {
+  return fmt::format("a hidden size below {}; `./roofwalk run {} --as-graded` runs one like it", measured.text(),
+                     chapter);
+}
+
 }  // namespace roofwalk

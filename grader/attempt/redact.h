@@ -13,4 +13,7 @@ enum class Hidden { seed, size };
 // the caller decides what to show of them.
 void hide(Trial& trial, Hidden what);
 
+// What a hidden case of an uneven size (measured_size.h) is called: it says how to run one like it.
+std::string hidden_case_below(const Size& measured, const std::string& chapter);
+
 }  // namespace roofwalk

@@ -104,6 +104,8 @@ void add_run_command(Verb& program, Session& session, int& exit_code) {
   command.add_flag("--save", options->save, "with --kernel: add the dot to the walk, and draw it").needs(kernel);
   command.add_flag("--no-ask", session.options.no_ask, "do not ask for a prediction");
   const Option timings = command.add_flag("--timings", options->timings, "show where the time went, up to this report");
+  command.add_flag("--as-graded", session.options.as_graded,
+                   "run large sizes as `grade` does: it finds more races, and missing tails");
   command.add_flag("--all", options->all, "run every chapter that has a file in my/").excludes({name, kernel, timings});
   command.callback([options, &session, &exit_code] {
     session.go_on_unrecorded();

@@ -137,6 +137,7 @@ Outcome Session::check(const Chapter& chapter, const fs::path& file, bool joins,
                                                     .file = file,
                                                     .seed = options.seed,
                                                     .measured = std::move(measured),
+                                                    .sanitizes_measured = options.as_graded,
                                                     .may_call_libraries = is_library_of(chapter, file)}));
   const PhaseTimer timer(phases, "record and plot");
   auto news = record(rig, chapter, store(), joins, outcome.attempt);

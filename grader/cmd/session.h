@@ -24,6 +24,7 @@ struct Options {
   int threads = 1;
   bool json = false;
   bool no_ask = false;
+  bool as_graded = false;                 // run large sizes as `grade` does (Request::sanitizes_measured)
   Isolation isolation = Isolation::none;  // boxed if the program judges files of other people
 };
 

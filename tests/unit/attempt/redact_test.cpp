@@ -76,6 +76,11 @@ TEST(Hide, OfAWrongValueLeavesTheBuffer) {
   }
 }
 
+TEST(Hide, OfAnUnevenSizeSaysHowToRunOneLikeIt) {
+  const std::string told = hidden_case_below(Size({{"n", 1024}}), "vector-add");
+  EXPECT_EQ(told, "a hidden size below n=1024; `./roofwalk run vector-add --as-graded` runs one like it");
+}
+
 TEST(Hide, OfARefusalLeavesTheLineForAPublicSize) {
   Trial trial;
   trial.refusal = Error{"a grid of 4099 blocks", "vector-add.cu", 9, "for n=4099"};

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <set>
 
 #include "grader/attempt/goals.h"
 #include "grader/attempt/measured_size.h"
@@ -264,6 +265,64 @@ TEST(Sizes, AStreamFillsAnL2Of126Megabytes) {
     large.name = "large";
     large.l2_bytes = 126 << 20;
     EXPECT_TRUE(fills(find_exercise(chapter.name)->work(measured_size(chapter, large)), large)) << chapter.name;
+  }
+}
+
+const Chapter& chapter_named(const std::vector<Chapter>& all, const std::string& name) {
+  return *std::find_if(all.begin(), all.end(), [&](const Chapter& one) { return one.name == name; });
+}
+
+TEST(UnevenSize, IsOddAndLessByAQuarterToAHalf) {
+  const auto all = chapters();
+  std::set<std::int64_t> sizes;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const std::int64_t n = uneven_size(chapter_named(all, "vector-add"), Size({{"n", 1 << 20}}), seed)["n"];
+    EXPECT_EQ(n % 2, 1);
+    EXPECT_GE(n, 1 << 19);
+    EXPECT_LE(n, 3 << 18);
+    sizes.insert(n);
+  }
+  EXPECT_GT(sizes.size(), 190u);
+}
+
+TEST(UnevenSize, OfSeveralExtentsIsAlignedForHalfOfTheSeeds) {
+  const auto all = chapters();
+  const Size measured({{"m", 512}, {"n", 3072}, {"k", 64}});
+  int aligned = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const Size size = uneven_size(chapter_named(all, "tiled-gemm"), measured, seed);
+    const std::int64_t unit = size["m"] % 2 == 0 ? 4 : 1;
+    for (const auto& [extent, value] : size.values()) {
+      EXPECT_EQ(value % (2 * unit), unit) << size.text();
+      EXPECT_GE(value, measured[extent] / 2);
+      EXPECT_LT(value, measured[extent] * 7 / 8);
+    }
+    aligned += unit == 4 ? 1 : 0;
+  }
+  EXPECT_GT(aligned, 60);
+  EXPECT_LT(aligned, 140);
+}
+
+// A manifest whose sizes for an extent are all multiples of something, one aside, says that they must be.
+TEST(UnevenSize, KeepsExtentsThatAreSmallOrNotFree) {
+  const auto all = chapters();
+  Chapter chapter = chapter_named(all, "transpose");
+  const auto of = [&](std::int64_t rows, std::int64_t cols) {
+    return uneven_size(chapter, Size({{"rows", rows}, {"cols", cols}}), 1);
+  };
+  EXPECT_EQ(of(63, 1024)["rows"], 63);
+  EXPECT_NE(of(64, 1024)["rows"], 64);
+  chapter.correctness_sizes = {Size({{"rows", 1}, {"cols", 2}}), Size({{"rows", 4}, {"cols", 3}}),
+                               Size({{"rows", 32}, {"cols", 4}})};
+  EXPECT_EQ(of(1024, 1024)["rows"], 1024);
+  EXPECT_NE(of(1024, 1024)["cols"], 1024);
+}
+
+TEST(UnevenSize, IsAnotherOneInEveryChapter) {
+  for (const Chapter& chapter : chapters()) {
+    const Size measured = measured_size(chapter, *load_machine("classroom"));
+    const Size uneven = uneven_size(chapter, measured, 1);
+    for (const auto& [extent, value] : measured.values()) EXPECT_LT(uneven[extent], value) << chapter.name;
   }
 }
 
