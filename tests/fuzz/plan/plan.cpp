@@ -7,6 +7,7 @@
 #include "common/device/virtual/virtual_device.h"
 #include "common/plan/plan.h"
 #include "common/ptx/module.h"
+#include "common/record/run_record.h"
 #include "common/specs/machine.h"
 
 namespace {

@@ -1,4 +1,5 @@
 #include "common/plan/matrix_products.h"
+#include "common/record/run_record.h"
 
 #include <gtest/gtest.h>
 

@@ -24,6 +24,7 @@
 #include "common/device/remote/shared_memory.h"
 #include "common/device/remote/wire.h"
 #include "common/device/remote/worker.h"
+#include "common/record/run_record.h"
 
 namespace roofwalk {
 namespace {

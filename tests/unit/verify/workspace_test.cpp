@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 
+#include "common/record/run_record.h"
 #include "common/verify/verify.h"
 
 namespace roofwalk {
