@@ -1,4 +1,4 @@
-// step 1: right x1.777 (dram), up x1: blocks go down two rows of tiles, then on to the next column
+// step 1: right x1.789 (dram), up x1: blocks go down two rows of tiles, then on to the next column
 // on a100-80/8: right x1.903 (dram), up x0.9989
 // on h100-sxm/8: right x1.899 (dram), up x1.001
 // on rtx4090/8: right x1.984 (dram), up x1.499

@@ -1,4 +1,4 @@
-// step 2: right x2.744 (dram), up x0.9874: bands of four rows: the tiles that are computed at a time are nearly a square
+// step 2: right x2.631 (dram), up x0.9886: bands of four rows: the tiles that are computed at a time are nearly a square
 // on a100-80/8: right x3.265 (dram), up x0.9979
 // on h100-sxm/8: right x3.293 (dram), up x0.9997
 // on rtx4090/8: right x3.902 (dram), up x1.506

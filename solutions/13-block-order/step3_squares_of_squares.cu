@@ -1,4 +1,4 @@
-// step 3: right x2.689 (dram), up x0.9974: squares of squares of tiles, whatever number of blocks runs at a time
+// step 3: right x2.625 (dram), up x0.9974: squares of squares of tiles, whatever number of blocks runs at a time
 // on a100-80/8: right x4.287 (dram), up x0.9984
 // on h100-sxm/8: right x4.352 (dram), up x1.001
 // on rtx4090/8: right x8.278 (dram), up x1.504

@@ -84,7 +84,7 @@ TEST(Sizes, AreThoseOfThePublishedFigures) {
         {"h100-sxm", "n=134217728"},
         {"rtx4090", "n=268435456"}}},
       {"block-order",
-       {{"classroom", "m=512 n=8192 k=384"},
+       {{"classroom", "m=512 n=3072 k=512"},
         {"t4", "m=256 n=8192 k=2048"},
         {"a100-80", "m=256 n=49152 k=2048"},
         {"h100-sxm", "m=256 n=49152 k=2048"},
