@@ -178,8 +178,7 @@ Every instruction may stand behind a predicate. FLOPs are counted for floats onl
 - Matrix products of floats are rounded to `.f32` and added to `c` one after the other, in the order of k, each sum to
   nearest; sums in `.f16` are rounded once more at the end; doubles are fused. Chips add several at once and differ in the
   last bits.
-- Fragments of `wmma` have the layout of `mma.sync`. A load or store of them counts as the loads and stores that ptxas
-  makes of it for `sm_80`.
+- Fragments of `wmma` have the layout of `mma.sync`. Their loads and stores count as those that ptxas makes for `sm_80`.
 - Every arithmetic result that is not a number is the same one: `0x7fffffff` in `.f32`, `0x7fff` in 16 bits,
   `0x7ff8000000000000` in `.f64`. `abs`, `neg` and `copysign` change the sign and nothing else.
 - Approximate functions are correctly rounded but for rare ties: nearer than the ISA asks, and the same on every machine.
@@ -191,8 +190,7 @@ Every instruction may stand behind a predicate. FLOPs are counted for floats onl
   time) count as constant memory, where ptxas puts them.
 - The system's 1 KiB of shared memory lies behind the block's own, as on `sm_80`, and begins as zeros; cooperative
   groups have 288 bytes of it, from `%reserved_smem_offset_1` on.
-- A `%warpid` is unique within its block, but is not the thread's number divided by 32; `%nwarpid` is 64. The `%smid`s
-  have a gap: `%nsmid` is one more than there are SMs.
+- A `%warpid` is unique in its block, but not the thread's number divided by 32. The `%smid`s have a gap.
 - An instruction that is refused refuses its function, and the kernels that may call it. Other kernels of the file run.
 - Cache policies, prefetches and eviction hints change nothing: caches here replace what was used least recently. Loads
   with `.cg`, `.cv` or `.L1::no_allocate` go to L2, as do volatile, relaxed and acquire ones of a scope beyond the block.
