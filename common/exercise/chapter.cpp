@@ -90,7 +90,8 @@ constexpr std::pair<Goal::What, std::string_view> kGoalNames[] = {
     {Goal::What::executed_over_useful, "executed_over_useful"},
     {Goal::What::atomics_per_element, "atomics_per_element"},
     {Goal::What::sm_active, "sm_active"},
-    {Goal::What::resident_warps_per_scheduler, "resident_warps_per_scheduler"}};
+    {Goal::What::resident_warps_per_scheduler, "resident_warps_per_scheduler"},
+    {Goal::What::shared_bytes_unlike_starter, "shared_bytes_unlike_starter"}};
 
 }  // namespace
 
@@ -110,8 +111,12 @@ std::optional<Goal::What> goal_what_from_name(std::string_view name) {
 
 bool is_count(Goal::What what) { return what >= Goal::What::shared_wavefronts_over_least; }
 
+bool is_unlike_starter(Goal::What what) {
+  return what == Goal::What::ai_unlike_starter || what == Goal::What::shared_bytes_unlike_starter;
+}
+
 bool is_upper_bound(Goal::What what) {
-  return what == Goal::What::ai_unlike_starter || what == Goal::What::shared_wavefronts_over_least ||
+  return is_unlike_starter(what) || what == Goal::What::shared_wavefronts_over_least ||
          what == Goal::What::executed_over_useful || what == Goal::What::atomics_per_element;
 }
 

@@ -39,7 +39,8 @@ struct Goal {
     executed_over_useful,
     atomics_per_element,
     sm_active,
-    resident_warps_per_scheduler
+    resident_warps_per_scheduler,
+    shared_bytes_unlike_starter  // the larger of the two kernels' bytes over the smaller; kept as the starter's bytes
   };
   Axis axis = Axis::up;
   std::string level = "dram";  // "dram", "l2" or "l1": the bytes for the AI, and the roof; empty for a count
@@ -58,6 +59,9 @@ std::optional<Goal::What> goal_what_from_name(std::string_view name);
 
 // Whether the goal is about a count that has no place in a roofline plot, and no level.
 bool is_count(Goal::What what);
+
+// Whether the goal is that a figure stays what the starter's is.
+bool is_unlike_starter(Goal::What what);
 
 // Whether a goal's thresholds are upper bounds: less is better.
 bool is_upper_bound(Goal::What what);

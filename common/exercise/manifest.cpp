@@ -267,7 +267,7 @@ class ManifestReader {
       if ((what == active_lanes || what == sm_active) && *value > 1)
         return error(*table.get(key), fmt::format("`{}` of `{}` is a share, at most 1", key, goal_what_name(what)));
       const bool is_over_least =
-          what == ai_unlike_starter || what == shared_wavefronts_over_least || what == executed_over_useful;
+          is_unlike_starter(what) || what == shared_wavefronts_over_least || what == executed_over_useful;
       if (is_over_least && *value < 1)
         return error(*table.get(key), fmt::format("`{}` of `{}` is at least 1", key, goal_what_name(what)));
     }
@@ -295,7 +295,8 @@ class ManifestReader {
                                          executed_over_useful,
                                          atomics_per_element,
                                          sm_active,
-                                         resident_warps_per_scheduler};
+                                         resident_warps_per_scheduler,
+                                         shared_bytes_unlike_starter};
     const auto kind = std::find_if(kinds.begin(), kinds.end(), [&](auto k) { return goal_what_name(k) == what; });
     if (kind == kinds.end()) {
       std::string names;

@@ -29,6 +29,9 @@ std::string uncounted_by_cupti(const Goal& goal) {
     case Goal::What::shared_wavefronts_over_least:
       return "up by the wavefronts of shared memory is not asked for here: CUPTI counts those that a kernel takes, and "
              "not those that it needs.";
+    case Goal::What::shared_bytes_unlike_starter:
+      return "stay at the starter's bytes of shared memory is not asked for here: CUPTI counts wavefronts of shared "
+             "memory, and not bytes.";
     case Goal::What::atomics_per_element:
       return "up by atomics is not asked for here: CUPTI counts the instructions of warps, and not the lanes that take "
              "part.";
@@ -44,8 +47,8 @@ std::string uncounted_by_cupti(const Goal& goal) {
 }  // namespace
 
 std::string goal_direction(const Goal& goal) {
-  if (is_count(goal.what)) return "count";
-  return is_upper_bound(goal.what) ? "stay" : goal_axis_name(goal.axis);
+  if (is_unlike_starter(goal.what)) return "stay";
+  return is_count(goal.what) ? "count" : goal_axis_name(goal.axis);
 }
 
 void use_thresholds_of(const Machine& machine, Chapter& chapter) {

@@ -211,7 +211,7 @@ Status use_bytes_of_one_kind(const Rig& rig, const Measured& measured, const Art
   const Measurement starter = measure(*modelled, measured.work, attempt.roofs);
   for (auto& [level, point] : evidence.starter) point.ai = starter.level(level).ai.get().value_or(point.ai);
   attempt.starter_sector_use = starter.sector_use.get();
-  attempt.starter_counts = counts_of(starter);
+  evidence.starter_counts = attempt.starter_counts = counts_of(starter);
   return kOk;
 }
 
@@ -440,7 +440,7 @@ class AttemptInTheMaking {
     if (!ready) ROOFWALK_TRY_STATUS(keep_starter(rig_, key_, dot));
     evidence_.starter = attempt_.starter = dot.points;
     attempt_.starter_sector_use = dot.sector_use;
-    attempt_.starter_counts = dot.counts;
+    evidence_.starter_counts = attempt_.starter_counts = dot.counts;
     // A wrong answer has no figures: its dot would mean nothing.
     if (!trial.correctness->correct) return false;
     if (ready) {

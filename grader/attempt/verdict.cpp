@@ -28,16 +28,28 @@ std::optional<double> over(std::optional<double> value, std::optional<double> ba
   return *value / *base;
 }
 
-// How many times the larger of two AIs is the smaller.
-std::optional<double> factor_between(std::optional<double> ai, std::optional<double> other) {
-  const auto ratio = over(ai, other);
+// How many times the larger of two figures is the smaller.
+std::optional<double> factor_between(std::optional<double> figure, std::optional<double> other) {
+  const auto ratio = over(figure, other);
   if (!ratio || *ratio <= 0) return std::nullopt;
   return std::max(*ratio, 1 / *ratio);
+}
+
+std::optional<double> shared_bytes_unlike_starter(const Evidence& evidence) {
+  constexpr double kNoneForSome = 1000;  // one of the two kernels uses no shared memory
+  constexpr auto kWhat = Goal::What::shared_bytes_unlike_starter;
+  const auto starter = evidence.starter_counts.find(goal_what_name(kWhat));
+  if (starter == evidence.starter_counts.end()) return std::nullopt;
+  const auto own = count_of(kWhat, *evidence.measurement);
+  if (own == starter->second) return 1;
+  if (own == 0.0 || starter->second == 0) return kNoneForSome;
+  return factor_between(own, starter->second);
 }
 
 std::optional<double> reached(const Goal& goal, const Evidence& evidence) {
   if (!evidence.measurement) return std::nullopt;
   const Measurement& m = *evidence.measurement;
+  if (goal.what == Goal::What::shared_bytes_unlike_starter) return shared_bytes_unlike_starter(evidence);
   if (is_count(goal.what)) return count_of(goal.what, m);
   const LevelMeasurement& level = m.level(goal.level);
   const auto starter = evidence.starter.find(goal.level);
@@ -178,6 +190,8 @@ std::optional<double> count_of(Goal::What what, const Measurement& m) {
       return m.sm_active.get();
     case Goal::What::resident_warps_per_scheduler:
       return m.resident_warps_per_scheduler.get();
+    case Goal::What::shared_bytes_unlike_starter:
+      return m.shared_bytes.get();
     default:
       return std::nullopt;
   }
@@ -185,9 +199,9 @@ std::optional<double> count_of(Goal::What what, const Measurement& m) {
 
 GoalCounts counts_of(const Measurement& measurement) {
   GoalCounts counts;
-  for (const auto what :
-       {Goal::What::shared_wavefronts_over_least, Goal::What::active_lanes, Goal::What::executed_over_useful,
-        Goal::What::atomics_per_element, Goal::What::sm_active, Goal::What::resident_warps_per_scheduler}) {
+  for (const auto what : {Goal::What::shared_wavefronts_over_least, Goal::What::active_lanes,
+                          Goal::What::executed_over_useful, Goal::What::atomics_per_element, Goal::What::sm_active,
+                          Goal::What::resident_warps_per_scheduler, Goal::What::shared_bytes_unlike_starter}) {
     if (const auto value = count_of(what, measurement)) counts[goal_what_name(what)] = *value;
   }
   return counts;
@@ -267,6 +281,8 @@ std::string goal_phrase(const Goal& goal) {
       return "of the SMs' cycles have a warp";
     case Goal::What::resident_warps_per_scheduler:
       return "warps on each scheduler";
+    case Goal::What::shared_bytes_unlike_starter:
+      return fmt::format("away from {} bytes of shared memory", baseline);
   }
   return "";
 }

@@ -28,7 +28,7 @@ using LevelPoints = std::map<std::string, Point, std::less<>>;
 LevelPoints points_of(const Measurement& measurement);
 
 // Returns the figure that a goal about a count (is_count) asks for; nullopt if it is unknown. A kernel that does not
-// use shared memory needs, and takes, no wavefronts: 1.
+// use shared memory needs, and takes, no wavefronts: 1. Of shared_bytes_unlike_starter, the kernel's own bytes.
 std::optional<double> count_of(Goal::What what, const Measurement& measurement);
 
 // All known figures of that kind, by the goal's name.
@@ -65,6 +65,7 @@ struct Evidence {
   std::optional<Measurement> measurement;
   std::vector<std::string> implausible;
   LevelPoints starter;
+  GoalCounts starter_counts = {};
   std::vector<Goal> goals;
   // Whether the paired times meet a goal, by the goal's index in `goals` and by grade. They overrule the single time of
   // the measurement, which may meet a goal by chance.

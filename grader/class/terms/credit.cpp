@@ -19,6 +19,7 @@ double log_share(double value, double low, double high) {
 
 // The starter's figure for a goal, on the same device, size and seed.
 std::optional<double> starter_reaches(const Attempt& attempt, const Goal& goal) {
+  if (is_unlike_starter(goal.what)) return 1;
   if (is_count(goal.what)) {
     const auto count = attempt.starter_counts.find(goal_what_name(goal.what));
     return count == attempt.starter_counts.end() ? std::nullopt : std::optional(count->second);
@@ -28,7 +29,6 @@ std::optional<double> starter_reaches(const Attempt& attempt, const Goal& goal) 
   const auto& [ai, flops_per_s] = start->second;
   switch (goal.what) {
     case Goal::What::ai_over_starter:
-    case Goal::What::ai_unlike_starter:
     case Goal::What::flops_over_starter:
       return 1;
     case Goal::What::share_of_algorithmic_ai: {

@@ -74,19 +74,20 @@ TEST(Goals, HaveTheMachinesOwnThresholds) {
 
 TEST(Goals, AboutSingleAccessesAreLeftOutWhereCuptiCounts) {
   std::vector<Goal> goals;
-  for (const auto what :
-       {Goal::What::shared_wavefronts_over_least, Goal::What::active_lanes, Goal::What::executed_over_useful,
-        Goal::What::atomics_per_element, Goal::What::sm_active, Goal::What::resident_warps_per_scheduler}) {
+  for (const auto what : {Goal::What::shared_wavefronts_over_least, Goal::What::active_lanes,
+                          Goal::What::executed_over_useful, Goal::What::atomics_per_element, Goal::What::sm_active,
+                          Goal::What::resident_warps_per_scheduler, Goal::What::shared_bytes_unlike_starter}) {
     goals.push_back({Goal::Axis::up, "", what, 1.0, std::nullopt});
   }
   const Chapter chapter = chapter_that_asks(goals);
   const Work work{.useful_flops = 1, .compulsory_bytes = 1};
-  EXPECT_EQ(goals_on(machine(), chapter, work).asked.size(), 6u);
+  EXPECT_EQ(goals_on(machine(), chapter, work).asked.size(), 7u);
   const auto here = goals_on(machine(), chapter, work, /*counts_accesses=*/false);
   EXPECT_THAT(names(here.asked),
               ElementsAre(" active_lanes", " executed_over_useful", " sm_active", " resident_warps_per_scheduler"));
   EXPECT_THAT(here.left_out, ElementsAre(::testing::HasSubstr("wavefronts of shared memory is not asked for here"),
-                                         ::testing::HasSubstr("atomics is not asked for here")));
+                                         ::testing::HasSubstr("atomics is not asked for here"),
+                                         ::testing::HasSubstr("bytes of shared memory is not asked for here")));
 }
 
 TEST(Goals, AboutTimeStay) {

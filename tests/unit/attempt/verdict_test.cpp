@@ -129,6 +129,32 @@ TEST(Judge, WastedBytesLowerTheRoofOnlyWhereAnotherGoalIsAboutThem) {
   EXPECT_NEAR(with_bytes(2.5), plain, 1e-6);
 }
 
+TEST(Judge, BytesOfSharedMemoryUnlikeTheStartersAreTooManyOrTooFew) {
+  Evidence evidence = measured_evidence();
+  const Goal goal{.axis = Goal::Axis::up,
+                  .level = "",
+                  .what = Goal::What::shared_bytes_unlike_starter,
+                  .pass = 1.1,
+                  .ace = std::nullopt};
+  evidence.goals = {goal};
+  const auto at = [&](double bytes, double starter_bytes) {
+    evidence.measurement->shared_bytes = {bytes, "B", Obtained::counted};
+    evidence.starter_counts["shared_bytes_unlike_starter"] = starter_bytes;
+    return judge(evidence);
+  };
+  EXPECT_EQ(at(1000, 1000).verdict, Verdict::pass);
+  EXPECT_EQ(at(1090, 1000).verdict, Verdict::pass);
+  EXPECT_EQ(at(1000, 1090).verdict, Verdict::pass);
+  EXPECT_THAT(at(500, 1000).reasons,
+              ElementsAre("stay: x2 away from the starter's bytes of shared memory, a pass wants at most x1.1"));
+  EXPECT_EQ(at(2000, 1000).verdict, Verdict::fail);
+  EXPECT_EQ(at(0, 0).verdict, Verdict::pass);
+  EXPECT_EQ(at(0, 1000).goals[0].reached, 1000);
+  EXPECT_EQ(at(1000, 0).verdict, Verdict::fail);
+  evidence.starter_counts.clear();
+  EXPECT_EQ(judge(evidence).verdict, Verdict::not_graded);
+}
+
 TEST(Judge, BankConflictsNeedSharedMemory) {
   Evidence evidence = measured_evidence();
   Goal goal{.axis = Goal::Axis::up, .level = "", .pass = 1.05, .ace = std::nullopt};

@@ -151,8 +151,9 @@ TEST(Manifest, AGoalUnderTheFlatRoofNeedsOne) {
 constexpr const char* kOfRoof = "level = \"dram\"\nwhat = \"share_of_roof\"\nace = 0.9";
 
 TEST(Manifest, AGoalMayBeAboutACount) {
-  for (const char* what : {"shared_wavefronts_over_least", "active_lanes", "executed_over_useful",
-                           "atomics_per_element", "sm_active", "resident_warps_per_scheduler"}) {
+  for (const char* what :
+       {"shared_wavefronts_over_least", "active_lanes", "executed_over_useful", "atomics_per_element", "sm_active",
+        "resident_warps_per_scheduler", "shared_bytes_unlike_starter"}) {
     const auto chapter =
         parse_manifest(with(kOfRoof, std::string("what = \"") + what + "\"\npass = 1\nace = 1"), "x/exercise.toml");
     ASSERT_TRUE(chapter.ok()) << chapter.error().text();

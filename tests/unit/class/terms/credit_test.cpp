@@ -67,21 +67,24 @@ TEST(Credit, ScalesSurviveTheirJson) {
 }
 
 // The starter meets such a goal, and nobody can be closer to it than the starter.
-TEST(Credit, OfAnAiThatIsToStayIsWholeWhereItStays) {
-  Attempt attempt;
-  attempt.measurement.emplace();
-  attempt.starter["l1"] = {4, 1e9};
-  GoalResult row;
-  row.goal = {Goal::Axis::right, "l1", Goal::What::ai_unlike_starter, 1.02, std::nullopt};
-  const auto credit_at = [&](double factor) {
-    row.reached = factor;
-    attempt.judgement.goals = {row};
-    return credit(scales_of(attempt), 0.7);
-  };
-  EXPECT_EQ(credit_at(1), 1);
-  EXPECT_EQ(credit_at(1.02), 1);
-  EXPECT_LT(credit_at(2), 0.05);
-  EXPECT_EQ(scales_of(attempt)[0].starter, 1);
+TEST(Credit, OfAFigureThatIsToStayIsWholeWhereItStays) {
+  for (const auto what : {Goal::What::ai_unlike_starter, Goal::What::shared_bytes_unlike_starter}) {
+    Attempt attempt;
+    attempt.measurement.emplace();
+    attempt.starter["l1"] = {4, 1e9};
+    attempt.starter_counts["shared_bytes_unlike_starter"] = 4096;
+    GoalResult row;
+    row.goal = {Goal::Axis::right, "l1", what, 1.02, std::nullopt};
+    const auto credit_at = [&](double factor) {
+      row.reached = factor;
+      attempt.judgement.goals = {row};
+      return credit(scales_of(attempt), 0.7);
+    };
+    EXPECT_EQ(credit_at(1), 1);
+    EXPECT_EQ(credit_at(1.02), 1);
+    EXPECT_LT(credit_at(2), 0.05);
+    EXPECT_EQ(scales_of(attempt)[0].starter, 1);
+  }
 }
 
 TEST(Credit, OfSectorUseBeginsAtTheStarter) {

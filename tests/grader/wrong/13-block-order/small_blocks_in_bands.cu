@@ -1,4 +1,4 @@
-// grade: ace
+// verdict: fail, bytes of shared memory
 // Blocks of 64 threads, with four elements for each, in bands of eight rows of tiles: four times as many tiles are at
 // work, and these are nearly a square.
 #include <roofwalk.cuh>
