@@ -198,7 +198,7 @@ if ! in_copy ninja -C "$build" roofwalk roofwalk-learner isa_test unit_exports u
   grep -E "error|FAILED" "$copy/build/output" | head -n 20
   exit 1
 fi
-uses "the chapter" "$build/grader/roofwalk-learner" dev check additive --quick
+uses "the chapter" "$build/grader/roofwalk" dev check additive --quick
 uses "the opcode" "$build/tests/isa/isa_test" --gtest_filter='Row*Triple*:*AddsThreeTimes:OpcodeTable.*'
 uses "the machine" "$build/grader/roofwalk-learner" machines tryout
 uses "the machine's figures" "$build/tests/unit/unit_common" --gtest_filter='Machines.*'
