@@ -281,7 +281,9 @@ Result<std::vector<CheckLine>> check_chapter(const Rig& rig, const Chapter& chap
   const auto measured = prepare(chapter, rig.machine, kPublicSeed, rig.threads);
   ROOFWALK_TRY(Attempt first, run_attempt(rig, {&chapter, chapter.baseline(), kPublicSeed, measured}));
   std::optional<StarterDot> starter;  // none if the baseline is wrong
-  if (!first.starter.empty()) starter = StarterDot{first.starter, first.bytes_are_modelled};
+  if (!first.starter.empty()) {
+    starter = StarterDot{first.starter, first.bytes_are_modelled, first.starter_sector_use, first.starter_counts};
+  }
   Rig alone = rig;  // one thread per attempt, because the attempts run in parallel
   alone.threads = 1;
   const auto& sizes = chapter.correctness_sizes;
