@@ -225,6 +225,10 @@ bool refuses_half(const Chapter& chapter) {
   return chapter.unit == WorkUnit::flop && chapter.roof != ChapterRoof::tensor_f16;
 }
 
+StarterDot dot_of(const Attempt& starter) {
+  return {starter.starter, starter.bytes_are_modelled, starter.starter_sector_use, starter.starter_counts};
+}
+
 // The files that a check runs, in this order: the baseline, steps, idioms, wrong solutions, the starter if that is
 // another file, and the library's.
 struct CheckedFiles {
@@ -281,9 +285,7 @@ Result<std::vector<CheckLine>> check_chapter(const Rig& rig, const Chapter& chap
   const auto measured = prepare(chapter, rig.machine, kPublicSeed, rig.threads);
   ROOFWALK_TRY(Attempt first, run_attempt(rig, {&chapter, chapter.baseline(), kPublicSeed, measured}));
   std::optional<StarterDot> starter;  // none if the baseline is wrong
-  if (!first.starter.empty()) {
-    starter = StarterDot{first.starter, first.bytes_are_modelled, first.starter_sector_use, first.starter_counts};
-  }
+  if (!first.starter.empty()) starter = dot_of(first);
   Rig alone = rig;  // one thread per attempt, because the attempts run in parallel
   alone.threads = 1;
   const auto& sizes = chapter.correctness_sizes;
