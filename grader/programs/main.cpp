@@ -246,8 +246,10 @@ int build_program(const Arguments& arguments) {
   const fs::path root = root_folder();
   const Machine machine = machine_of(arguments.device);
   const Toolkit toolkit = value_or_stop(find_toolkit(root), kOurFault);
-  const std::string flags =
+  std::string flags =
       fmt::format("-cudart shared -lineinfo -gencode arch={0},code={0} -L{1}", machine.arch, library_folder().string());
+  // The toolkit from PyPI has its libraries in lib, where its own nvcc does not look for them.
+  if (fs::exists(toolkit.root / "lib/libcudadevrt.a")) flags += " -L" + (toolkit.root / "lib").string();
   const char* const given = std::getenv("NVCC_APPEND_FLAGS");
   // A linker that takes the shared runtime for the static one, where a makefile names that itself.
   std::map<std::string, std::string> environment{

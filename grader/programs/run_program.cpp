@@ -25,13 +25,13 @@ void pass_on(int signal) {
 
 Result<int> run_in_foreground(const std::vector<std::string>& command,
                               const std::map<std::string, std::string>& environment) {
-  const auto program = find_program(command.front());
+  for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
+  const auto program = find_program(command.front());  // on the PATH of that environment
   if (!program || access(program->c_str(), X_OK) != 0)
     return Error{.message = fmt::format("there is no program {}", command.front())};
   std::vector<char*> arguments;
   for (const std::string& each : command) arguments.push_back(const_cast<char*>(each.c_str()));
   arguments.push_back(nullptr);
-  for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
   // The terminal sends these to the program, too.
   std::signal(SIGINT, SIG_IGN);
   std::signal(SIGQUIT, SIG_IGN);
