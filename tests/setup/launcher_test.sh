@@ -194,7 +194,7 @@ if type -P script >/dev/null; then
   mv "$folder/built" "$root/build/default/grader/roofwalk"
   NO_FMT=1 APT_REPORTS='dlstatus:1:34.5:Retrieving\npmstatus:a:b:45.1:Unpacking\n' NINJA_REPORTS='[1/2] a\n' \
     NINJA_TAKES=1.1 at_terminal 1 echo list
-  prints 'fetching 1 apt package, 34 % (0 s)'
+  prints 'fetching 1 apt package, 34 % ('
   prints 'installing 1 apt package, 45 % (1 s)'
   prints 'building 1/2 (0 s)'
   prints 'building 1/2 (1 s)'
@@ -446,7 +446,7 @@ if type -P script >/dev/null; then
   rm "$root/.venv/book-requirements.txt"
   at_terminal 0 echo book
   prints 'wheels from PyPI into .venv, 21 MB to fetch'
-  prints "fetching wheel 1 of $(grep -c == "$root/tools/book-requirements.txt") (0 s)"
+  prints "fetching wheel 1 of $(grep -c == "$root/tools/book-requirements.txt") ("
 fi
 TRUTH_EXIT=1 call 1 book
 starts 'generator '
