@@ -22,7 +22,7 @@ bool fills(const Work& work, const Machine& machine);
 // chip's size with so few results that each SM has about as many as on the chip.
 Size measured_size(const Chapter& chapter, const Machine& machine);
 
-// A large size that is a multiple of nothing, as the measured one is of every block and tile: a kernel that leaves out
+// A large size that is a multiple of no block and no tile, as the measured one is of all: a kernel that leaves out
 // tails and guards where the size is large is right there and wrong here. The seed decides. Each extent is the measured
 // one less a quarter to a half of it, and odd; with half of the seeds, all of several extents are four times an odd
 // number, so that rows are aligned for vectors of four.

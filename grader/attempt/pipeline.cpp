@@ -384,7 +384,7 @@ class AttemptInTheMaking {
                      [&]() -> const std::vector<Expected>& { return at.expected.get(); });
   }
 
-  // For a grade: one run without figures at a large size that is a multiple of nothing.
+  // For a grade: one run without figures at a large size that is a multiple of no block and no tile.
   Result<bool> run_uneven_size() {
     const Size size = uneven_size(chapter_, measured_->size, measured_seed(request_));
     if (!request_.sanitizes_measured || size == measured_->size) return true;

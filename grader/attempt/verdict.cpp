@@ -41,8 +41,9 @@ std::optional<double> shared_bytes_unlike_starter(const Evidence& evidence) {
   const auto starter = evidence.starter_counts.find(goal_what_name(kWhat));
   if (starter == evidence.starter_counts.end()) return std::nullopt;
   const auto own = count_of(kWhat, *evidence.measurement);
-  if (own == starter->second) return 1;
-  if (own == 0.0 || starter->second == 0) return kNoneForSome;
+  if (!own) return std::nullopt;
+  if (*own == starter->second) return 1;
+  if (*own == 0 || starter->second == 0) return kNoneForSome;
   return factor_between(own, starter->second);
 }
 

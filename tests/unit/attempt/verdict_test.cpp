@@ -151,6 +151,9 @@ TEST(Judge, BytesOfSharedMemoryUnlikeTheStartersAreTooManyOrTooFew) {
   EXPECT_EQ(at(0, 0).verdict, Verdict::pass);
   EXPECT_EQ(at(0, 1000).goals[0].reached, 1000);
   EXPECT_EQ(at(1000, 0).verdict, Verdict::fail);
+  evidence.measurement->shared_bytes = {};  // not counted
+  EXPECT_EQ(judge(evidence).verdict, Verdict::not_graded);
+  at(1000, 1000);
   evidence.starter_counts.clear();
   EXPECT_EQ(judge(evidence).verdict, Verdict::not_graded);
 }
